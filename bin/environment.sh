@@ -1,16 +1,17 @@
 # shellcheck shell=bash
-# The environment Headspace runs in: <checkout>/.venv, made on first use, renewed when the dependencies change.
+# The Python environment of Headspace: <checkout>/.venv, created on first use, updated when the dependencies change.
 #
-# Sourced by the scripts beside it, which set $root to the checkout and then call one of
-#   ensure_environment runtime    what running Headspace needs
-#   ensure_environment dev        that, and what testing and measuring it needs
+# Sourced by the other scripts, which set $root to the checkout and then call one of
+#   ensure_environment runtime    the packages to run Headspace
+#   ensure_environment dev        also the packages to test and measure it
 #
-# With it comes the page (`web/`, built by hatch_build.py): without one everything else works, and the daemon says why.
+# It also builds the dashboard (`web/`, with hatch_build.py). Without it everything else works, and the daemon shows why.
 #
-# Rules: bash 3.2 is enough (macOS). A ready environment costs one `cksum`, one `find` and no Python. Everything said goes
-# to stderr.
-# One process builds at a time and the others wait for it. The stamp is written last, so a build that was cut short is
-# simply done again. The stamp holds the checkout's path, because an environment does not survive being moved or copied.
+# Rules
+# - bash 3.2 is enough (macOS). Messages go to standard error.
+# - Checking an up-to-date environment takes one `cksum` and one `find`, and no Python.
+# - One process builds at a time, the others wait. The stamp is written last, so an interrupted build is repeated.
+# - The stamp contains the path of the checkout, because an environment cannot be moved or copied.
 
 : "${root:?set root to the checkout before sourcing environment.sh}"
 venv=$root/.venv
@@ -44,16 +45,16 @@ dependency_checksum() {
 
 build_environment() {
     local extras=$1 checksum python=
-    checksum=$(dependency_checksum) # taken before the work: what changes during it must count as changed
+    checksum=$(dependency_checksum) # computed first, so that a change during the build counts
     if [[ -r $stamp && $(<"$stamp") == "dev"$'\n'* ]]; then
-        extras=dev # once for development, always for development
+        extras=dev # a development environment stays one
     fi
     environment_is_usable || rm -rf "$venv"
     if [[ -d $venv ]]; then
         say "Updating the environment of Headspace…"
     else
         python=$(find_python) || exit 1
-        say "Preparing Headspace, once (about a minute)…"
+        say "Preparing Headspace for the first start (about a minute)…"
     fi
     rm -f "$stamp"
     mkdir -p "$venv" || die "cannot write to $root"
@@ -62,24 +63,24 @@ build_environment() {
     printf '%s\n%s\n' "$extras" "$checksum" >"$stamp"
 }
 
-# Whether a build was tried since its sources last changed; one that failed is not tried again until they do.
+# Whether a build was attempted since the last change of its sources. A failed build is not repeated before the next one.
 page_is_current() {
     [[ -e $page_note && -z $(cd "$root/web" && find index.html package.json tsconfig.json \
         vite.config.ts public src -type f -newer "$page_note" | head -n 1) ]]
 }
 
 build_page() {
-    say "Building the page of Headspace (some seconds)…"
+    say "Building the dashboard (a few seconds)…"
     rm -f "$page_note"
     if [[ $(<"$stamp") == "dev"$'\n'* ]]; then
         "$venv/bin/python" "$root/hatch_build.py" >"$install_log" 2>&1
     else
         install_packages runtime "" >"$install_log" 2>&1
-    fi || say "The page could not be built; everything else works. $install_log says why, and bin/page tries again."
-    [[ -e $page_note ]] || { mkdir -p "${page_note%/*}" && echo "Building it failed; see $install_log." >"$page_note"; }
+    fi || say "The dashboard could not be built; everything else works. See $install_log, and try again with bin/page."
+    [[ -e $page_note ]] || { mkdir -p "${page_note%/*}" && echo "The build failed; see $install_log." >"$page_note"; }
 }
 
-# An environment of this checkout whose Python still runs and is new enough; it may lack packages.
+# Whether the environment belongs to this checkout and its Python works and is recent. Packages may be missing.
 environment_is_usable() {
     [[ ! -e $stamp || $(<"$stamp") == *" $root/pyproject.toml"* ]] && is_recent_python "$venv/bin/python"
 }
@@ -96,21 +97,21 @@ find_python() {
         without_venv=$candidate
     done
     if [[ -n $without_venv ]]; then
-        die "$without_venv cannot make virtual environments: its venv module is not installed." \
+        die "$without_venv cannot create virtual environments: its venv module is not installed." \
             "On Debian and Ubuntu: sudo apt install python3-venv. Then run this again."
     fi
-    die "needs Python 3.11 or newer and found none (tried: ${candidates[*]})." \
+    die "Python 3.11 or newer is required and was not found (tried: ${candidates[*]})." \
         "Install one (https://www.python.org/downloads, brew install python, sudo apt install python3 python3-venv)" \
-        "or name one that is there: HEADSPACE_PYTHON=/path/to/python3. Then run this again."
+        "or set HEADSPACE_PYTHON=/path/to/python3. Then run this again."
 }
 
-# Runs the candidate instead of looking for its file: pyenv leaves a python3.12 in PATH that only prints an error.
+# Runs the candidate, because pyenv puts a python3.12 on the PATH that only prints an error.
 is_recent_python() {
     "$1" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
-# In a subshell, so that nothing of it reaches Headspace itself. The constraints go in by a relative path, because
-# pip splits PIP_… variables at spaces, and by variables too, because -c does not reach the build of the package.
+# Runs in a subshell, so that its variables do not reach Headspace. The path of the constraints is relative, because pip
+# splits PIP_… variables at spaces. The variables are needed besides -c, because -c does not apply to the package build.
 install_packages() (
     cd "$root" || exit 1
     unset PIP_PREFIX PIP_TARGET PIP_USER
@@ -125,12 +126,12 @@ install_packages() (
 
 report_failed_install() {
     say "headspace: preparing the environment failed. The last lines of $install_log:"
-    sed -e '/^ *$/d' -e 's/^/    /' "$install_log" | tail -n 20 >&2 # pip puts half a page below the cause
-    die "Check the network, or where pip is configured to install from, and run this again." \
-        "If that does not help, start afresh: rm -rf '$venv'"
+    sed -e '/^ *$/d' -e 's/^/    /' "$install_log" | tail -n 20 >&2 # pip prints a lot after the cause
+    die "Check the network and the package index of pip, and run this again." \
+        "If that does not help, remove the environment first: rm -rf '$venv'"
 }
 
-# The lock is a symbolic link that names its holder: made atomically everywhere, where flock is missing on macOS.
+# The lock is a symbolic link to the pid of its holder. Links are created atomically; macOS has no flock.
 take_lock() {
     local holder announced=
     SECONDS=0
@@ -142,7 +143,7 @@ take_lock() {
             break_lock "$holder"
             continue
         elif [[ -z $announced ]]; then
-            say "Waiting for another start that is preparing Headspace…"
+            say "Waiting for another process that prepares Headspace…"
             announced=yes
         fi
         ((SECONDS < 900)) || die "waited 15 minutes for process $holder. If it is not preparing Headspace: rm '$lock'"
@@ -158,18 +159,19 @@ release_lock() {
     trap - EXIT INT TERM HUP
 }
 
-# Only the holder of the second lock may remove a dead one's first, or two that wait could remove a third one's.
+# Only the holder of a second lock removes the lock of an ended process. Otherwise two waiting processes could remove the
+# new lock of a third one.
 break_lock() {
     if mkdir "$lock.broken" 2>/dev/null; then
         [[ $(readlink "$lock") != "$1" ]] || rm -f "$lock"
         rmdir "$lock.broken"
     else
-        ((SECONDS < 900)) || die "cannot clean up after a start that was cut short: rm -r '$lock' '$lock.broken'"
+        ((SECONDS < 900)) || die "cannot clean up after an interrupted start: rm -r '$lock' '$lock.broken'"
         sleep 0.2
     fi
 }
 
-# `kill -0` needs no other program but fails on a process of another user too; then ps knows, where there is one.
+# `kill -0` needs no other program, but also fails for processes of other users. Then ps is used, if it exists.
 is_running() {
     kill -0 "$1" 2>/dev/null || ps -p "$1" >/dev/null 2>&1
 }

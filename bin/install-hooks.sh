@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the hooks of Headspace into Claude Code, or removes them (--uninstall). Other options: see `headspace install`.
+# Installs the hooks of Headspace in Claude Code, or removes them (--uninstall). Other options: see `headspace install`.
 set -euo pipefail
 unset CDPATH
 

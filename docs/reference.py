@@ -14,6 +14,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "claude_headspace"
 LONG = 500
+PROGRAM = "headspace"
+HELP_WIDTH = 78
 BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end generated: (?P=name) -->)", re.DOTALL)
 
 
@@ -131,24 +133,25 @@ def stream() -> str:
 
 def commands() -> str:
     """Return the help text of every command."""
-    from typer.main import get_command
-    from typer.testing import CliRunner
-
     from claude_headspace.main import application
 
-    app = application()
-    runner = CliRunner(env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"})
-    names: list[list[str]] = [[], *(path for path, _ in _paths(get_command(app), []))]
-    helps = [(path, runner.invoke(app, [*path, "--help"], prog_name="headspace").output) for path in names]
+    root = application()
     return "\n\n".join(
-        f"### `{' '.join(['headspace', *path])}`\n\n```text\n{_plain(text)}\n```" for path, text in helps
+        f"### `{' '.join(path)}`\n\n```text\n{_plain(_help(path, command))}\n```"
+        for path, command in (([PROGRAM], root), *_commands(root, [PROGRAM]))
     )
 
 
-def _paths(command: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:
-    for name, child in sorted(getattr(command, "commands", {}).items()):
-        yield [*path, name], child
-        yield from _paths(child, [*path, name])
+def _commands(group: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:
+    for name, child in sorted(getattr(group, "commands", {}).items()):
+        command = child.load()
+        yield [*path, name], command
+        yield from _commands(command, [*path, name])
+
+
+def _help(path: list[str], command: Any) -> str:
+    context = command.make_context(" ".join(path), [], resilient_parsing=True, terminal_width=HELP_WIDTH)
+    return str(context.get_help())
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""An engine over a journal in memory in which efforts are made, told one thing a second."""
+"""An engine with efforts over a journal in memory; its clock advances one second per event."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,37 +19,37 @@ from tests.journals import TemporaryJournal
 ROOT = "/home/dev/app"
 
 
-class Fallible(TemporaryJournal):
-    """A journal that fails to find efforts when it is told to."""
+class FallibleJournal(TemporaryJournal):
+    """A journal whose lookup of efforts raises while `fails` is set."""
 
     fails = False
 
     async def transact(self, work: Callable[[SqlTransaction], Result]) -> Result:
-        """Do work in one batch."""
-        return await super().transact(lambda batch: work(_Failing(batch) if self.fails else batch))
+        """Run work in one transaction."""
+        return await super().transact(lambda opened: work(_FailingTransaction(opened) if self.fails else opened))
 
 
-class _Failing(SqlTransaction):
-    def __init__(self, batch: SqlTransaction) -> None:
-        super().__init__(batch.connection, batch._cache)
-        self.projection = batch.projection
+class _FailingTransaction(SqlTransaction):
+    def __init__(self, opened: SqlTransaction) -> None:
+        super().__init__(opened.connection, opened._cache)
+        self.projection = opened.projection
 
     def active_efforts(self, host: str) -> list[Effort]:
         raise ZeroDivisionError(host)
 
 
-class Work:
-    """An engine over a journal in memory, told one thing a second."""
+class EffortEngine:
+    """Submits acts and hooks to an engine, one per second."""
 
     def __init__(self) -> None:
-        self.journal = Fallible()
+        self.journal = FallibleJournal()
         self.engine = engine_over(self.journal, iter(map("agent-{}".format, count(1))).__next__)
         self._now = START
 
-    async def act(self, name: str, **said: Any) -> Effort:
-        """Do something to an effort."""
+    async def act(self, name: str, **fields: Any) -> Effort:
+        """Submit an act; returns the effort after it."""
         self._now += SECOND
-        act = acts.ACTS[name](**said)
+        act = acts.ACTS[name](**fields)
         outcome = await self.engine.submit(
             Envelope(
                 id=f"act-{self._now}",
@@ -66,28 +66,29 @@ class Work:
         assert outcome.effort is not None
         return outcome.effort.effort
 
-    async def start(self, name: str = "e1", **said: Any) -> Effort:
-        """Begin an effort."""
-        known = {"host": "laptop", "task_dir": ROOT, "project_root": ROOT, "skill": "fix", "ordinal": 0}
-        return await self.act("EffortStarted", effort_id=name, **(known | said))
+    async def start(self, effort_id: str = "e1", **fields: Any) -> Effort:
+        """Start an effort."""
+        defaults = {"host": "laptop", "task_dir": ROOT, "project_root": ROOT, "skill": "fix", "ordinal": 0}
+        return await self.act("EffortStarted", effort_id=effort_id, **(defaults | fields))
 
     async def hook(
-        self, name: str, *, asked: bool = True, fleet: str | None = None, pid: int = 7, **told: Any
+        self, name: str, *, expects_reply: bool = True, fleet_id: str | None = None, pid: int = 7, **payload: Any
     ) -> Outcome:
-        """A hook of a client."""
+        """Submit a hook of a client."""
         self._now += SECOND
-        context = Observations(project_root=ROOT, fleet_id=fleet, client_pid=pid)
-        decisions = Decisions(directives=told.pop("directives", ()))
+        observations = Observations(project_root=ROOT, fleet_id=fleet_id, client_pid=pid)
+        decisions = Decisions(directives=payload.pop("directives", ()))
         return await self.engine.submit(
-            hook(name, self._now, observations=context, decisions=decisions, **told), expects_reply=asked
+            hook(name, self._now, observations=observations, decisions=decisions, **payload),
+            expects_reply=expects_reply,
         )
 
-    async def tool(self, **told: Any) -> Outcome:
-        """A tool is about to run."""
-        return await self.hook("PreToolUse", **({"tool_name": "Bash", "tool_input": {"command": "make"}} | told))
+    async def start_tool(self, **payload: Any) -> Outcome:
+        """Submit the hook before a tool call."""
+        return await self.hook("PreToolUse", **({"tool_name": "Bash", "tool_input": {"command": "make"}} | payload))
 
-    async def fill(self) -> None:
-        """The client's transcript tells that the context is nearly full."""
+    async def fill_context(self) -> None:
+        """Submit a transcript line that reports a nearly full context."""
         line: dict[str, Any] = {
             "type": "assistant",
             "sessionId": "session-1",
@@ -101,18 +102,18 @@ class Work:
         }
         await self.engine.submit(hook("TranscriptLine", START + 50 * SECOND, origin=Origin.TRANSCRIPT, **line))
 
-    async def effort(self, name: str = "e1") -> Effort:
-        """An effort as it is."""
-        found = self.journal.effort(name)
+    async def effort(self, effort_id: str = "e1") -> Effort:
+        """The stored effort."""
+        found = self.journal.effort(effort_id)
         assert found is not None
         return found
 
 
-def play(story: Callable[[Work], Awaitable[None]]) -> Work:
-    """Play a story, and check that everything follows from the log."""
+def run_story(story: Callable[[EffortEngine], Awaitable[None]]) -> EffortEngine:
+    """Run a story, then verify that all projections follow from the log."""
 
-    async def main() -> Work:
-        work = Work()
+    async def main() -> EffortEngine:
+        work = EffortEngine()
         work.engine.start()
         async with asyncio.timeout(60):
             await story(work)
@@ -125,5 +126,5 @@ def play(story: Callable[[Work], Awaitable[None]]) -> Work:
 
 
 def heartbeat(outcome: Outcome) -> int | None:
-    """How many calls there were since the last log."""
+    """The heartbeat of the window: tool calls since the last log entry."""
     return outcome.effort.window.heartbeat if outcome.effort and outcome.effort.window else None

@@ -1,4 +1,4 @@
-r"""Real receivers of notifications: a web hook on loopback, and a D-Bus session with a notification daemon in it.
+r"""Real receivers of notifications: a webhook on loopback, and a D-Bus session with a notification service.
 
 with receiver() as phone:
 (home / "notify.toml").write_text(f'[channels.phone]\nurl = "{phone.url}"')
@@ -23,14 +23,14 @@ from tests.support import LIMIT_SECONDS, wait_until
 
 SECRET = "s3cr3t-t0ken"
 
-Told = dict[str, Any]
+Record = dict[str, Any]
 
 
 class Receiver:
-    """Takes what Apprise posts."""
+    """A webhook that records what Apprise posts."""
 
     def __init__(self) -> None:
-        self.calls: list[Told] = []
+        self.messages: list[Record] = []
         self.status = 200
         self.open = threading.Event()
         self.open.set()
@@ -39,13 +39,13 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                outer.calls.append(body)
+                outer.messages.append(body)
                 outer.open.wait(LIMIT_SECONDS)
                 self.send_response(outer.status)
                 self.end_headers()
 
             def log_message(self, *_arguments: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
@@ -54,20 +54,20 @@ class Receiver:
         """The address for Apprise, with a secret in it."""
         return f"json://user:{SECRET}@127.0.0.1:{self.server.server_address[1]}/{SECRET}"
 
-    def wait(self, number: int) -> list[Told]:
-        """Everything that came, once there is as much as that."""
-        wait_until(lambda: len(self.calls) >= number, f"{number} calls")
-        return self.calls
+    def wait(self, number: int) -> list[Record]:
+        """Wait for a number of messages. Returns all of them."""
+        wait_until(lambda: len(self.messages) >= number, f"{number} messages")
+        return self.messages
 
     @property
     def titles(self) -> list[str]:
-        """The titles of what came."""
-        return [call["title"] for call in self.calls]
+        """The titles of the messages."""
+        return [call["title"] for call in self.messages]
 
 
 @contextlib.contextmanager
 def receiver() -> Iterator[Receiver]:
-    """A web hook that listens."""
+    """Run a webhook."""
     made = Receiver()
     thread = threading.Thread(target=made.server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -81,7 +81,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 SHOWS = r'''
-"""A notification daemon: writes down what it is asked to show and to close."""
+"""A notification service that records what it shows and closes."""
 import itertools, json, sys
 from jeepney import MessageType, new_method_return
 from jeepney.bus_messages import message_bus
@@ -112,7 +112,7 @@ while True:
 
 
 class DesktopSession:
-    """A D-Bus session of its own, with somebody who shows notifications if so wanted."""
+    """A separate D-Bus session, with or without a notification service."""
 
     def __init__(self, address: str, journal: Path) -> None:
         self.address = address
@@ -120,28 +120,28 @@ class DesktopSession:
 
     @property
     def env(self) -> dict[str, str]:
-        """What programs on this desktop find in their environment."""
+        """The environment of programs on this desktop."""
         return {"DBUS_SESSION_BUS_ADDRESS": self.address}
 
-    def told(self, what: str) -> list[Told]:
-        """What was shown, or closed."""
+    def recorded(self, kind: str) -> list[Record]:
+        """The notifications that were shown (`show`) or closed (`close`)."""
         lines = self._journal.read_text().splitlines() if self._journal.exists() else []
-        return [found for found in map(json.loads, lines) if what in found]
+        return [record for record in map(json.loads, lines) if kind in record]
 
 
 @contextlib.contextmanager
 def desktop_session(folder: Path, *, shows: bool = True) -> Iterator[DesktopSession]:
-    """A desktop; skipped with the reason where no bus can be had."""
+    """Run a desktop session. Skips the test if dbus-daemon is not installed."""
     program = shutil.which("dbus-daemon")
     if program is None:
-        pytest.skip("there is no dbus-daemon on this machine (Debian: apt install dbus)")
+        pytest.skip("dbus-daemon is not installed (Debian: apt install dbus)")
     command = [program, "--session", "--nofork", "--print-address=1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as bus:
         assert bus.stdout is not None
         address = bus.stdout.readline().strip()
         session = DesktopSession(address, folder / "desktop.jsonl")
         try:
-            with _shower(session, folder) if shows else contextlib.nullcontext():
+            with _run_notification_service(session, folder) if shows else contextlib.nullcontext():
                 yield session
         finally:
             bus.terminate()
@@ -149,13 +149,13 @@ def desktop_session(folder: Path, *, shows: bool = True) -> Iterator[DesktopSess
 
 
 @contextlib.contextmanager
-def _shower(session: DesktopSession, folder: Path) -> Iterator[None]:
+def _run_notification_service(session: DesktopSession, folder: Path) -> Iterator[None]:
     source = folder / "shows.py"
     source.write_text(SHOWS)
     command = [sys.executable, str(source), session.address, str(folder / "desktop.jsonl")]
     with subprocess.Popen(command) as process:
         try:
-            wait_until(lambda: session.told("ready"), "a notification daemon")
+            wait_until(lambda: session.recorded("ready"), "the notification service")
             yield
         finally:
             process.terminate()

@@ -139,7 +139,7 @@ def test_a_file_that_is_no_toml_is_named(places: Paths, content: bytes) -> None:
     with pytest.raises(BadConfiguration) as caught:
         load_settings(places, {})
     assert str(places.config_file) in caught.value.message
-    assert "move it away" in caught.value.hint
+    assert "remove it" in caught.value.hint
 
 
 def test_a_directory_in_place_of_the_file_is_named(places: Paths) -> None:

@@ -39,10 +39,10 @@ def test_a_backup_is_taken_while_the_daemon_runs(tmp_path: Path) -> None:
         assert "backup.db" in done.stdout
         again = run_headspace(home, "db", "backup", str(copy))
         assert again.returncode == 1
-        assert "there already" in again.stderr
+        assert "already exists" in again.stderr
         assert daemon.verified()
     other = {"HEADSPACE_DATABASE": f"sqlite:///{copy}"}
-    assert "follows from the log" in run_headspace(tmp_path / "other", "db", "verify", **other).stdout
+    assert "projections match the log" in run_headspace(tmp_path / "other", "db", "verify", **other).stdout
 
 
 def test_postgresql_has_its_own_backup(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_journal_moves_to_postgresql(tmp_path: Path, postgres: Postgres) -> No
         assert "headspace down" in busy.stderr
     done = run_headspace(home, "db", "copy", str(home / "headspace.db"), target)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "2 events are there, and both are the same" in done.stdout
+    assert "2 events in the target, and both databases are equal" in done.stdout
     assert f'Set database = "{without_password(target)}"' in done.stdout
     assert "~/.pgpass" in done.stdout
     again = json.loads(run_headspace(home, "db", "copy", str(home / "headspace.db"), target, "--json").stdout)
@@ -147,7 +147,7 @@ def test_pruning_needs_a_retention(tmp_path: Path) -> None:
     done = run_headspace(tmp_path, "db", "prune", "--json", HEADSPACE_RETENTION_DAYS="30")
     assert json.loads(done.stdout) == {"events": 0, "announcements": 0, "agents": 0, "up_to": 0, "efforts": 0}
     with running_daemon(tmp_path) as daemon:
-        assert "nothing that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
+        assert "no events that old" in run_headspace(tmp_path, "db", "prune", "--days", "1", "--dry-run").stdout
         assert daemon.verified()
 
 

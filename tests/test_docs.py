@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
 from claude_headspace.clients.claude_code.wire import HOOKS
@@ -77,7 +76,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_commands_in_the_readme_exist() -> None:
     """Every `bin/…` line of the README names an existing program and command."""
-    commands = get_command(application()).commands  # type: ignore[attr-defined]  # a group
+    commands = application().commands
     lines = re.findall(r"^(bin/\S+.*?)(?:\s+#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert lines
     for line in lines:
@@ -94,7 +93,7 @@ def command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
     """Yield every command with its path, including sub-commands."""
     yield path, command
     for name, child in getattr(command, "commands", {}).items():
-        yield from command_paths(child, (*path, name))
+        yield from command_paths(child.load(), (*path, name))
 
 
 def reported(counter: str = "") -> list[str]:
@@ -102,7 +101,7 @@ def reported(counter: str = "") -> list[str]:
     return [each.name + (counter if each.type == "counter" else "") for each in Metrics().registry.collect()]
 
 
-COMMANDS = dict(command_paths(get_command(application())))
+COMMANDS = dict(command_paths(application()))
 
 DOCUMENTED: dict[str, list[str]] = {
     "cli.md": [f"### `{' '.join(('headspace', *path))}`" for path in COMMANDS],

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace import __version__, database
-from claude_headspace.main import FIRST, application
-from claude_headspace.surfaces.cli import COMMANDS, TOKEN_COMMANDS
+from claude_headspace import __version__
+from claude_headspace.main import DATABASE, FIRST_COMMANDS
+from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
+from claude_headspace.surfaces.cli.lazy import Command, Group, LazyCommand
 from tests.support import AWAY, LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
@@ -50,8 +51,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
         done = headspace(tmp_path, *arguments)
         assert done.returncode == 0
         named = re.findall(r"^  (\w+)  +\S.*\.$", done.stdout, re.MULTILINE)
-        groups = [group.name for group in application().registered_groups]
-        assert named == [*(entry.name for entry in (*FIRST, *COMMANDS)), *groups]
+        assert named == [entry.name for entry in (*FIRST_COMMANDS, *COMMANDS, *GROUPS, DATABASE)]
     bare = headspace(tmp_path)
     assert "Usage: headspace" in bare.stdout + bare.stderr
 
@@ -59,10 +59,9 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *(entry.name for entry in (*FIRST, *COMMANDS)),
-        *(f"db {entry.name}" for entry in database.COMMANDS),
+        *(entry.name for entry in (*FIRST_COMMANDS, *COMMANDS)),
+        *(f"{group.name} {entry.name}" for group in (*GROUPS, DATABASE) for entry in group.commands),
         "token",
-        *(f"token {entry.name}" for entry in TOKEN_COMMANDS),
     ],
 )
 def test_every_command_has_help_with_examples(tmp_path: Path, name: str) -> None:
@@ -85,9 +84,21 @@ def test_an_unknown_command_is_a_wrong_command_line(tmp_path: Path) -> None:
     assert "No such command 'fly'" in done.stderr
 
 
+ENTRIES: list[Command | Group] = [*FIRST_COMMANDS, *COMMANDS, *GROUPS, *DATABASE.commands]
+ENTRIES += [entry for group in GROUPS for entry in group.commands]
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.function], ids=lambda entry: entry.function)
+def test_summaries_are_those_of_the_docstrings(entry: Command | Group) -> None:
+    """The list of commands and the help of a command begin with the same sentence."""
+    text = LazyCommand(entry).load().help
+    assert text is not None
+    assert text.split("\n")[0] == entry.summary
+
+
 def test_every_command_that_reads_has_json() -> None:
-    """Programs can read whatever people can read."""
-    parameters = {entry.name: entry.run.__annotations__ for entry in COMMANDS}
+    """Every command with readable output has the option --json."""
+    parameters = {entry.name: [each.name for each in LazyCommand(entry).load().params] for entry in COMMANDS}
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
         "export",
@@ -122,11 +133,6 @@ def test_a_command_loads_only_what_it_needs(tmp_path: Path, command: str) -> Non
     assert [name for name in heavy if name in loaded] == []
 
 
-def test_the_application_can_be_built_twice() -> None:
-    """Whoever documents the commands gets the same ones as the user."""
-    assert [c.name for c in application().registered_commands] == [c.name for c in application().registered_commands]
-
-
 # --- serve ---
 
 
@@ -134,7 +140,7 @@ def test_serve_says_where_it_is_and_what_to_try(tmp_path: Path) -> None:
     """The banner names the address, the database, how to stop, and a first event that works as it stands."""
     with running_daemon(tmp_path) as daemon:
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
-        assert banner.startswith(f"Headspace listens at {daemon.url}\n")
+        assert banner.startswith(f"Headspace is listening at {daemon.url}\n")
         assert str(tmp_path / "headspace.db") in banner
         assert "`headspace down`" in banner
         command = banner[banner.index("curl") :]
@@ -147,7 +153,7 @@ def test_serve_says_what_it_waits_for(tmp_path: Path) -> None:
     """Without its database the daemon runs, and its banner says so."""
     with running_daemon(tmp_path, database=AWAY) as daemon:
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
-    assert "waits          for the database: " in banner
+    assert "waiting        for the database: " in banner
 
 
 def test_serve_on_the_network(tmp_path: Path) -> None:
@@ -176,7 +182,7 @@ def test_a_second_daemon_points_to_the_first(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         done = headspace(tmp_path, "serve")
         assert done.returncode == 1
-        assert f"Headspace runs already, at {daemon.url} (pid {daemon.pid})." in done.stderr
+        assert f"Headspace is already running, at {daemon.url} (pid {daemon.pid})." in done.stderr
         assert "`headspace down`" in done.stderr
         assert daemon.get("/health", scope=None).status == 200
 
@@ -282,11 +288,11 @@ def used(tmp_path: Path) -> Path:
 
 def test_the_database_is_looked_after_without_a_daemon(used: Path) -> None:
     """Verify finds what was spoiled and exits with 1, rebuild makes it right, verify is content."""
-    assert headspace(used, "db", "verify").stdout == "Everything that is shown follows from the log.\n"
+    assert headspace(used, "db", "verify").stdout == "The projections match the log.\n"
     spoil(used)
     found = headspace(used, "db", "verify")
     assert found.returncode == 1
-    assert found.stdout.startswith("1 difference between the log and what is shown:\n  roster ")
+    assert found.stdout.startswith("1 difference between the log and the projections:\n  roster ")
     assert headspace(used, "db", "rebuild").stdout == "Rebuilt from 3 events.\n"
     assert headspace(used, "db", "verify").returncode == 0
 

@@ -1,8 +1,8 @@
-"""Settings and places: what a user may change, and where files live.
+"""Settings, and the paths of all files.
 
-Nothing needs configuring. Order, later wins: the defaults here, `config.toml`, the environment (`HEADSPACE_PORT` for
-`port`, and so on), the command line. `HEADSPACE_HOME=DIR` puts everything under DIR; otherwise the XDG directories are
-used.
+No setting is required. The sources in order of precedence, lowest first: the defaults, `config.toml`, the environment
+(`HEADSPACE_PORT` for `port`, and so on), the command line. `HEADSPACE_HOME=DIR` puts all files into DIR; otherwise the
+XDG directories are used.
 """
 
 import os
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 import msgspec
 from msgspec import Meta
+from platformdirs import PlatformDirs
 
 from claude_headspace.errors import BadConfiguration
 
@@ -24,56 +25,56 @@ MIB = 1024 * KIB
 
 
 LIST_SETTINGS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
-"""Settings that are lists; in the environment their parts stand between commas."""
+"""Settings that are lists. In the environment their items are separated by commas."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Every setting, with its default and what it is for."""
+    """All settings with defaults and descriptions."""
 
-    host: Annotated[str, Meta(description='Address to listen on. Anything but loopback needs `ingest = "token"`.')] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, Meta(description="Port to listen on; 0 takes a free one.", ge=0, le=65535)] = 5055
+    host: Annotated[
+        str, Meta(description='Address to listen on. Addresses other than loopback require `ingest = "token"`.')
+    ] = "127.0.0.1"
+    port: Annotated[int, Meta(description="Port to listen on; 0 chooses a free port.", ge=0, le=65535)] = 5055
     database: Annotated[
         str,
         Meta(
-            description="Database address: `postgresql://user@host/headspace`, or a whole path for SQLite, such as "
-            "`~/headspace.db`; empty means SQLite in the data directory. `HEADSPACE_DATABASE_URL` is understood too."
+            description="Database address: `postgresql://user@host/headspace`, or an absolute path for SQLite, such as "
+            "`~/headspace.db`. Empty: SQLite in the data directory. `HEADSPACE_DATABASE_URL` works, too."
         ),
     ] = ""
     ingest: Annotated[
         Literal["open", "token"],
-        Meta(description="Who may send hook events: any local program (only recorded), or only holders of a token."),
+        Meta(description="Who may send hook events: `open` accepts all local programs, `token` requires a token."),
     ] = "open"
     allowed_hosts: Annotated[
-        tuple[str, ...], Meta(description="More host names that the page and API may be reached by, beside loopback.")
+        tuple[str, ...], Meta(description="Host names, besides loopback, that the dashboard and the API accept.")
     ] = ()
     config_dirs: Annotated[
         tuple[str, ...],
         Meta(
-            description="More config dirs of Claude Code to look into, beside `~/.claude`, `$CLAUDE_CONFIG_DIR` and "
-            "those that hooks were installed in."
+            description="Config dirs of Claude Code to read, besides `~/.claude`, `$CLAUDE_CONFIG_DIR` and those with "
+            "installed hooks."
         ),
     ] = ()
     asked_hooks: Annotated[
         tuple[str, ...],
         Meta(
-            description="Hook events that wait for Headspace's answer, by name; `*` means all. The others only tell, "
-            "which costs less."
+            description="Hook events that wait for a reply from Headspace, by name; `*` means all. Other events cost "
+            "less time."
         ),
     ] = ()
     policy_preset: Annotated[
         Literal["guard", "strict", "watch", "off"],
         Meta(
-            description="What agents are kept from: `guard` denies what nothing brings back and asks before `sudo` and "
-            "the like, `strict` denies all of it, `watch` only records what `guard` would do, `off` looks at nothing."
+            description="Rules for tool calls: `guard` denies irreversible calls and asks before risky ones such as "
+            "`sudo`, `strict` denies both, `watch` only records what `guard` would do, `off` checks nothing."
         ),
     ] = "guard"
     hold_seconds: Annotated[
         float,
         Meta(
-            description="How long a question of Claude Code can be answered through Headspace, in seconds. Its own "
-            "dialog stays usable all the while. 0: never.",
+            description="How long a question of Claude Code can be answered through Headspace, in seconds. The dialog "
+            "in the terminal stays usable. 0: never.",
             ge=0,
             le=86_000,
         ),
@@ -81,95 +82,97 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     public_url: Annotated[
         str,
         Meta(
-            description="The address under which people reach this Headspace from elsewhere, such as "
-            "`https://headspace.example.net`: messages then carry links that answer. Its name is one of "
-            "`allowed_hosts`. Empty: no links.",
+            description="Public URL of this Headspace, such as `https://headspace.example.net`. Notifications then "
+            "contain links to answer. Its host must be in `allowed_hosts`. Empty: no links.",
             pattern="^(https?://[^/?#@]+/?)?$",
         ),
     ] = ""
     hold_headless: Annotated[
-        bool, Meta(description="Whether clients that nobody sits in front of (`claude -p`) wait for an answer too.")
+        bool, Meta(description="Whether clients without a terminal (`claude -p`) also wait for an answer.")
     ] = False
     claude_os_root: Annotated[
         str,
         Meta(
-            description="Directory with the core files, `.claude/roles/` and `.claude/modes/` of all sessions; "
-            "empty: only sessions with a role or a mode are given files, from their own project."
+            description="Claude OS directory: core files, `.claude/roles/` and `.claude/modes/` for all sessions. "
+            "Empty: only sessions with a role or a mode get files, from their own project."
         ),
     ] = ""
     claude_os_core: Annotated[
         tuple[str, ...],
         Meta(
-            description="The core files, below that directory; none named: `Desktop/TODAY.md`, `Desktop/MEMORY.md` and "
-            "`Desktop/SYSTEM-INDEX.md`, where they exist."
+            description="Core files, relative to that directory. Empty: `Desktop/TODAY.md`, `Desktop/MEMORY.md` and "
+            "`Desktop/SYSTEM-INDEX.md`, if they exist."
         ),
     ] = ()
     claude_os_prefix: Annotated[
-        str, Meta(description="What stands before what sessions are told: `[CLAUDE OS SYS: INFO]: …`.", max_length=60)
+        str, Meta(description="Prefix of texts for sessions: `[CLAUDE OS SYS: INFO]: …`.", max_length=60)
     ] = "CLAUDE OS SYS"
     claude_os_warnings: Annotated[
         Literal["auto", "all", "off"],
         Meta(
-            description="Who is told that the context fills up and that a note is missing: `auto` sessions with a role "
-            "or a mode, and all where `claude_os_root` or `claude_os_core` is set; `all` every session; `off` nobody."
+            description="Which sessions are warned about a full context and reminded of a missing note: `auto` those "
+            "with a role or a mode, or all if `claude_os_root` or `claude_os_core` is set; `all`; `off` none."
         ),
     ] = "auto"
     claude_os_note_after: Annotated[
         float,
-        Meta(description="After how many seconds without a note a session is asked for one, once. 0: never.", ge=0),
+        Meta(description="Seconds without a note after which a session is reminded once. 0: never.", ge=0),
     ] = 120.0
     machine: Annotated[
         str,
         Meta(
-            description="This machine's name on the board, and what tells its agents from those of others that share "
-            "the database; empty takes the host name."
+            description="Name of this machine on the board. Identifies its agents in a shared database. Empty: the "
+            "host name."
         ),
     ] = ""
     patience_seconds: Annotated[
         float,
-        Meta(description="How long a hook waits for the database; then its event waits in the spool.", gt=0),
+        Meta(description="How long a hook waits for the database, in seconds. Then its event goes to the spool.", gt=0),
     ] = 1.0
     max_body_bytes: Annotated[
-        int, Meta(description="Largest hook or request that is read; a larger one gets 413.", ge=1024)
+        int, Meta(description="Maximum size of a hook or request; larger ones are rejected with status 413.", ge=1024)
     ] = 64 * MIB
     max_text_bytes: Annotated[
-        int, Meta(description="How much is kept of what was said; more is cut in the middle.", ge=1024)
+        int, Meta(description="Maximum size of a stored prompt or answer; longer texts are cut in the middle.", ge=1024)
     ] = 256 * KIB
     max_result_bytes: Annotated[
-        int, Meta(description="How much is kept of a tool's input or result; more is cut in the middle.", ge=1024)
+        int,
+        Meta(description="Maximum size of a stored tool input or result; longer ones are cut in the middle.", ge=1024),
     ] = 32 * KIB
     redact: Annotated[
         tuple[str, ...],
-        Meta(description="Regular expressions of secrets that are not kept, beside the well known kinds."),
+        Meta(description="Regular expressions for secrets to redact, besides the built-in ones."),
     ] = ()
     retention_days: Annotated[
-        int, Meta(description="How long events are kept before `db prune` takes them; 0 keeps everything.", ge=0)
+        int, Meta(description="Days after which `db prune` deletes events; 0 keeps all events.", ge=0)
     ] = 0
-    heartbeat_seconds: Annotated[float, Meta(description="Pause between heartbeat comments of the stream.", gt=0)] = (
+    heartbeat_seconds: Annotated[float, Meta(description="Seconds between heartbeat comments of the stream.", gt=0)] = (
         15.0
     )
     hooks_silent_after: Annotated[
-        float, Meta(description="Seconds without a hook after which Headspace looks for itself more often.", gt=0)
+        float, Meta(description="Seconds without a hook after which sessions are checked more often.", gt=0)
     ] = 300.0
-    polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks arrive.", gt=0)] = 60.0
-    silent_polling_seconds: Annotated[float, Meta(description="Pause between looks while hooks are silent.", gt=0)] = (
-        2.0
-    )
+    polling_seconds: Annotated[
+        float, Meta(description="Seconds between checks of sessions while hooks arrive.", gt=0)
+    ] = 60.0
+    silent_polling_seconds: Annotated[
+        float, Meta(description="Seconds between checks of sessions while no hooks arrive.", gt=0)
+    ] = 2.0
     tmux_colours: Annotated[
-        bool, Meta(description="Whether tmux's windows have the colour of the most urgent agent in them.")
+        bool, Meta(description="Whether tmux windows show the colour of their most urgent agent.")
     ] = False
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="What goes into the log file.")
+        Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of entries in the log file.")
     ] = "info"
 
     @property
     def host_name(self) -> str:
-        """The name that agents of this machine carry."""
+        """The machine name of local agents."""
         return self.machine or socket.gethostname()
 
 
 class Paths(msgspec.Struct, frozen=True):
-    """Where things live. Directories are made 0700 when first used, files 0600."""
+    """The paths of all files. Directories have mode 0700, files 0600."""
 
     config: Path
     data: Path
@@ -178,57 +181,57 @@ class Paths(msgspec.Struct, frozen=True):
 
     @property
     def config_file(self) -> Path:
-        """The user's settings."""
+        """The settings of the user."""
         return self.config / "config.toml"
 
     @property
     def policy_file(self) -> Path:
-        """The user's own rules for what agents may do."""
+        """The policy rules of the user."""
         return self.config / "policy.toml"
 
     @property
     def notify_file(self) -> Path:
-        """How the user wants to be called."""
+        """The notification rules of the user."""
         return self.config / "notify.toml"
 
     @property
     def contacts_file(self) -> Path:
-        """The people that agents may write to."""
+        """The people that agents may send messages to."""
         return self.config / "contacts.toml"
 
     @property
     def database(self) -> Path:
-        """The embedded journal."""
+        """The SQLite database."""
         return self.data / "headspace.db"
 
     @property
     def spool(self) -> Path:
-        """Events on their way to the daemon."""
+        """Events that wait for the daemon."""
         return self.state / "spool"
 
     @property
     def address_file(self) -> Path:
-        """What the shims know of the running daemon."""
+        """The address of the running daemon, for hook scripts."""
         return self.state / "address"
 
     @property
     def asked_hooks_dir(self) -> Path:
-        """A file for each hook event that waits for an answer."""
+        """The directory with one file for each hook event that waits for a reply."""
         return self.state / "asked"
 
     @property
     def outages_file(self) -> Path:
-        """When the journal could not be written, and why."""
+        """Recorded outages of the database."""
         return self.state / "troubles.json"
 
     @property
     def config_dirs_file(self) -> Path:
-        """The config dirs of Claude Code in which our hooks are installed, one a line."""
+        """The config dirs of Claude Code with installed hooks, one per line."""
         return self.state / "config-dirs"
 
     @property
     def no_answer_file(self) -> Path:
-        """Put there by a shim that got no answer in time."""
+        """Created by a hook script that got no answer in time."""
         return self.state / "silent"
 
     @property
@@ -238,90 +241,89 @@ class Paths(msgspec.Struct, frozen=True):
 
     @property
     def log_file(self) -> Path:
-        """What the daemon did."""
+        """The log of the daemon."""
         return self.state / "headspace.log"
 
     @property
     def secret_file(self) -> Path:
-        """What the tokens of this home are made from."""
+        """The secret that local tokens are made from."""
         return self.state / "secret"
 
     @property
     def lock_file(self) -> Path:
-        """Held by the running daemon."""
+        """The lock that the running daemon holds."""
         return self.runtime / "daemon.lock"
 
     @property
     def socket_file(self) -> Path:
-        """Where the running daemon takes commands."""
+        """The Unix socket of the running daemon."""
         return self.runtime / "headspace.sock"
 
     @property
     def daemon_file(self) -> Path:
-        """Where the running daemon can be reached."""
+        """The address, pid and version of the running daemon."""
         return self.runtime / "daemon.json"
 
     def create_directories(self) -> None:
-        """Make the directories, closed to others."""
-        for place in (self.config, self.data, self.state, self.runtime, self.spool):
-            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Create the directories, private to the user."""
+        for directory in (self.config, self.data, self.state, self.runtime, self.spool):
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def find_paths(env: Mapping[str, str] = os.environ) -> Paths:
-    """The places that the environment names."""
+    """The paths for an environment."""
     if home := env.get("HEADSPACE_HOME"):
         root = Path(home).expanduser().absolute()
         return Paths(root, root, root, root / "run")
-    from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("headspace", appauthor=False)
-    # Without a runtime directory of the user's own platformdirs takes one in /tmp, where others could wait for us.
+    # Without XDG_RUNTIME_DIR platformdirs chooses a directory in /tmp, which other users could prepare.
     runtime = dirs.user_runtime_path if env.get("XDG_RUNTIME_DIR") else dirs.user_state_path / "run"
     return Paths(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
 
 
-def claude_config_dirs(settings: Settings, places: Paths, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The directories in which clients keep their registry and transcripts, each once; read anew at every call."""
+def claude_config_dirs(settings: Settings, paths: Paths, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """All known config dirs of Claude Code, each once. Reads the file of installed config dirs at every call."""
     named = [*settings.config_dirs, env.get("CLAUDE_CONFIG_DIR", ""), str(Path.home() / ".claude")]
-    asked_for = [Path(name).expanduser().absolute() for name in named if name.strip()]
-    return tuple(dict.fromkeys([*asked_for, *installed_config_dirs(places)]))
+    configured = [Path(name).expanduser().absolute() for name in named if name.strip()]
+    return tuple(dict.fromkeys([*configured, *installed_config_dirs(paths)]))
 
 
-def installed_config_dirs(places: Paths) -> list[Path]:
-    """The config dirs in which our hooks are installed and which still exist."""
+def installed_config_dirs(paths: Paths) -> list[Path]:
+    """The existing config dirs with installed hooks."""
     try:
-        lines = places.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = paths.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return []
     return [path for path in map(Path, lines) if path.is_absolute() and path.is_dir()]
 
 
-def update_config_dirs(places: Paths, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
-    """Remember where our hooks are, and where no more; the running daemon looks there within seconds."""
-    noted = dict.fromkeys([*installed_config_dirs(places), *installed])
+def update_config_dirs(paths: Paths, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
+    """Record in which config dirs hooks are installed. The running daemon reads the file within seconds."""
+    recorded = dict.fromkeys([*installed_config_dirs(paths), *installed])
     for path in removed:
-        noted.pop(path, None)
-    draft = places.config_dirs_file.with_suffix(".new")
+        recorded.pop(path, None)
+    draft = paths.config_dirs_file.with_suffix(".new")
     draft.touch(mode=0o600)
-    draft.write_text("".join(f"{path}\n" for path in noted), encoding="utf-8", errors="surrogateescape")
-    draft.replace(places.config_dirs_file)
+    draft.write_text("".join(f"{path}\n" for path in recorded), encoding="utf-8", errors="surrogateescape")
+    draft.replace(paths.config_dirs_file)
 
 
 def load_settings(
-    places: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+    paths: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
 ) -> Settings:
-    """The settings in force; what cannot be used is named, with the place it comes from."""
-    return effective_settings(places, env, overrides)[0]
+    """The settings in use. Raises `BadConfiguration` with the name and the source of an invalid setting."""
+    return effective_settings(paths, env, overrides)[0]
 
 
 def effective_settings(
-    places: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+    paths: Paths, env: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
 ) -> tuple[Settings, dict[str, str]]:
-    """The settings, and for each where it comes from."""
+    """The settings in use, and the source of each."""
     values: dict[str, Any] = {}
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
     for origin, found in (
-        (str(places.config_file), _from_file(places.config_file)),
+        (str(paths.config_file), _from_file(paths.config_file)),
         ("environment", _from_environment(env)),
         ("command line", dict(overrides or {})),
     ):
@@ -349,12 +351,12 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise BadConfiguration(
             "bad_configuration",
             f"{path} cannot be read: {error}",
-            "Correct the file, or move it away to use the defaults.",
+            "Fix the file, or remove it to use the defaults.",
         ) from error
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    """A table is a way to write long names: `preset` below `[policy]` is `policy_preset`."""
+    """Settings without tables: `preset` in the table `[policy]` becomes `policy_preset`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         is_prefix = isinstance(value, dict) and any(f"{name}_{inner}" in Settings.__struct_fields__ for inner in value)
@@ -383,8 +385,8 @@ def _check(values: dict[str, Any], origin: str) -> None:
         known = ", ".join(Settings.__struct_fields__)
         raise BadConfiguration(
             "bad_configuration",
-            f"A setting from {origin} cannot be used: {error}",
-            f"Correct it. `headspace config` explains every setting: {known}.",
+            f"A setting from {origin} is invalid: {error}",
+            f"Fix it. `headspace config` describes all settings: {known}.",
         ) from error
 
 

@@ -1,171 +1,149 @@
-"""The commands `headspace db …`: what keeps the journal healthy, moves it and copies it.
+"""The commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
 
-Where a daemon runs it does the work itself; without one the command takes its place, holding the home's lock, so that
-no daemon can start meanwhile. How far it is, is shown on standard error.
+If a daemon is running, it does the work. Otherwise the command does it and holds the lock of the daemon, so that no
+daemon can start at the same time. A progress bar is shown on standard error.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from claude_headspace.config import Paths, find_paths, load_settings
+from claude_headspace.config import Paths, find_paths, load_settings, without_password
+from claude_headspace.daemon.components import wall_clock
 from claude_headspace.errors import BadRequest, JournalUnavailable
-from claude_headspace.surfaces import cli
+from claude_headspace.journal.backup import backup as write
+from claude_headspace.journal.copy import copy as copy_journal
+from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database
+from claude_headspace.journal.open import (
+    database_url,
+    open_configured_journal,
+    open_journal,
+    parse_database_address,
+    sqlite_path,
+)
+from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.administration import prune_before
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.files import require_new_file
 from claude_headspace.surfaces.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from claude_headspace.journal.sql import SqlJournal
-    from claude_headspace.ports import Journal
-    from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
+from claude_headspace.surfaces.cli.presentation.status import verify_result
+from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.client.running_daemon import daemon_lock, find_daemon, is_locked
+from claude_headspace.surfaces.text.formatting import count
 
 EXIT_ERROR = 1
 
 
 def upgrade(as_json: AsJson = False) -> None:
-    """Bring the database to this version.
+    """Upgrade the database to this version.
 
-    The daemon does so itself when it starts.
+    The daemon also does this when it starts.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.running_daemon import find_daemon
-
-    places = find_paths()
-    if find_daemon(places) is None:
-        with _journal(places):
+    paths = find_paths()
+    if find_daemon(paths) is None:
+        with _journal(paths):
             pass
-    if as_json:
-        terminal.write_json({"up_to_date": True})
-    else:
-        terminal.screen().show([terminal.line("The database is up to date.")])
+    output.write_result({"up_to_date": True}, as_json, lambda _result, _: [output.line("The database is up to date.")])
 
 
 def verify(as_json: AsJson = False) -> None:
-    """Replay the log and compare it with what is shown.
+    """Compare the projections with a replay of the log.
 
-    Exits with 1 if anything differs.
+    Exits with 1 if they differ.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import verification
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    result = _upkeep("Replaying the log", lambda client: client.db_verify(), _verified, quiet=as_json)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show(verification(clean_json(result)))
+    result = _maintain("Replaying the log", lambda client: client.db_verify(), _verify, quiet=as_json)
+    output.write_result(result, as_json, lambda result, _: verify_result(result))
     if not result["ok"]:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _verified(journal: "Journal") -> "Json":
-    import msgspec
-
+def _verify(journal: Journal) -> Json:
     differences = [msgspec.structs.asdict(difference) for difference in journal.verify()]
     return {"ok": not differences, "differences": differences}
 
 
 def rebuild(as_json: AsJson = False) -> None:
-    """Make everything that is shown anew from the log.
+    """Rebuild the projections from the log.
 
-    Nothing is announced or done again.
+    Publishes no events and repeats no actions.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import count
-
-    result = _upkeep(
+    result = _maintain(
         "Replaying the log",
         lambda client: client.db_rebuild(),
         lambda journal: {"events": journal.rebuild()},
         quiet=as_json,
     )
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show([terminal.line(f"Rebuilt from {count(result['events'], 'event')}.")])
+    output.write_result(
+        result, as_json, lambda result, _: [output.line(f"Rebuilt from {count(result['events'], 'event')}.")]
+    )
 
 
 def prune(
     days: Annotated[
-        int | None, typer.Option("--days", min=1, max=36_500, help="How many days to keep; else `retention_days`.")
+        int | None, typer.Option("--days", min=1, max=36_500, help="How many days to keep; default: `retention_days`.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be deleted.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take old events out, as the retention says.
+    """Delete events that are older than the retention period.
 
-    Agents that ended before go wholly, with all that was said. Those that go on keep a snapshot of where they were, so
-    that replay, verify and time travel begin there. `db backup` first, if you may want it back.
+    Agents that ended before it are deleted completely. Other agents keep a snapshot of their state at that time, and
+    replay starts there. Deleted events cannot be restored: run `headspace db backup` first.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import pruning
-
-    result = _upkeep(
+    result = _maintain(
         "Pruning",
         lambda client: client.db_prune(days, dry_run=dry_run),
-        lambda journal: _pruned(journal, days, dry_run=dry_run),
+        lambda journal: _prune(journal, days, dry_run=dry_run),
         quiet=as_json,
     )
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show(pruning(result, days=days, dry_run=dry_run))
+    output.write_result(result, as_json, lambda result, _: prune_result(result, days=days, dry_run=dry_run))
 
 
-def _pruned(journal: "Journal", days: int | None, *, dry_run: bool) -> "Json":
-    import msgspec
-
-    from claude_headspace.daemon.components import wall_clock
-    from claude_headspace.surfaces.api.administration import prune_before
-
+def _prune(journal: Journal, days: int | None, *, dry_run: bool) -> Json:
     before = prune_before(days, load_settings(find_paths()).retention_days, wall_clock())
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the copy; it must not exist yet.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup file; it must not exist yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy the database to a file, also while the daemon runs.
+    """Back up the database to a file.
 
-    The copy is of one moment, checked, and a database that can be used as it is. For PostgreSQL use `pg_dump`.
+    Works while the daemon is running. The backup is a consistent, verified copy that can be used as a database. For
+    PostgreSQL use `pg_dump`.
     """
-    from claude_headspace.journal.open import database_url, sqlite_path
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.files import new_file
-    from claude_headspace.surfaces.cli.presentation.database import backed_up
-
-    places = find_paths()
-    address = database_url(load_settings(places), places)
+    paths = find_paths()
+    address = database_url(load_settings(paths), paths)
     if (database := sqlite_path(address)) is None:
         raise _use_pg_dump(address)
-    size = _backed_up(database, new_file(file), quiet=as_json)
-    if as_json:
-        terminal.write_json({"file": str(file.absolute()), "bytes": size})
-    else:
-        terminal.screen().show(backed_up(str(file), size))
+    size = _write_backup(database, require_new_file(file), quiet=as_json)
+    result = {"file": str(file.absolute()), "bytes": size}
+    output.write_result(result, as_json, lambda result, _: backup_result(str(file), result["bytes"]))
 
 
 def _use_pg_dump(address: str) -> BadRequest:
-    from claude_headspace.config import without_password
 
     return BadRequest(
         "not_embedded",
-        "The journal is on PostgreSQL, which has its own tool for that.",
-        f"pg_dump --format=custom --file=headspace.dump '{without_password(address)}', and pg_restore to bring it back."
-        " It finds the password in ~/.pgpass or PGPASSWORD.",
+        "This command backs up SQLite only; the journal is in PostgreSQL.",
+        f"pg_dump --format=custom --file=headspace.dump '{without_password(address)}', and pg_restore to restore it."
+        " Put the password into ~/.pgpass or PGPASSWORD.",
     )
 
 
-def _backed_up(database: Path, file: Path, *, quiet: bool) -> int:
-    from claude_headspace.journal.backup import backup as write
-    from claude_headspace.surfaces.cli.progress import bar
+def _write_backup(database: Path, file: Path, *, quiet: bool) -> int:
 
     if not database.exists():
-        raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once.")
-    with bar("Copying", database.stat().st_size, quiet=quiet) as advance:
+        raise BadRequest("no_database", f"There is no database at {database}.", "Start Headspace once to create it.")
+    with progress_bar("Copying", database.stat().st_size, quiet=quiet) as advance:
         done = 0
 
         def tell(pages: int, _total: int) -> None:
@@ -177,73 +155,54 @@ def _backed_up(database: Path, file: Path, *, quiet: bool) -> int:
 
 
 def copy(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="A database: a file, or postgresql://…")],
-    target: Annotated[str, typer.Argument(metavar="DST", help="Where to copy it: a file, or postgresql://…")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The source: a file, or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="DST", help="The target: a file, or postgresql://…")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy a journal to another database: SQLite to PostgreSQL, or back.
+    """Copy the journal to another database.
 
-    Broken off, it goes on where it stopped when it is run again. At the end both are compared. The daemons on both must
-    be stopped. Then set `database` to the new address.
+    From SQLite to PostgreSQL, or back. Stop the daemons on both first. An interrupted copy continues when you run the
+    command again. At the end both databases are compared. Then set `database` to the new address.
     """
-    from claude_headspace.config import without_password
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.database import copied
-
-    _refuse_same(source, target)
+    _reject_same(source, target)
     with resumable(), _opened(source, create=False) as origin, _opened(target, create=True) as destination:
-        result = _copied(origin, destination, quiet=as_json)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show(copied(result, without_password(_address(target))))
+        result = _copy(origin, destination, quiet=as_json)
+    output.write_result(result, as_json, lambda result, _: copy_result(result, without_password(_address(target))))
     if result["differing"]:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _refuse_same(source: str, target: str) -> None:
-    from claude_headspace.journal.exclusive_access import is_same_database
-
+def _reject_same(source: str, target: str) -> None:
     if is_same_database(_address(source), _address(target)):
-        raise BadRequest("same_database", "Both are the same database.", "Give another one to copy to.")
+        raise BadRequest("same_database", "Source and target are the same database.", "Choose another target.")
 
 
-def _copied(source: "SqlJournal", target: "SqlJournal", *, quiet: bool) -> "Json":
-    import msgspec
-
-    from claude_headspace.journal.copy import copy as copy_journal
-    from claude_headspace.surfaces.cli.progress import bars
-
-    with bars(quiet=quiet) as phase:
+def _copy(source: SqlJournal, target: SqlJournal, *, quiet: bool) -> Json:
+    with progress_bars(quiet=quiet) as phase:
         return msgspec.structs.asdict(copy_journal(source, target, phase))
 
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """Whatever breaks a copy off, the same command goes on with it."""
-    hint = "Run the same command again: it goes on where it stopped."
+    """Errors of an interrupted copy say how to continue it."""
+    hint = "Run the same command again to continue."
     try:
         yield
     except KeyboardInterrupt as stop:
-        raise BadRequest("broken_off", "The copy was broken off.", hint) from stop
+        raise BadRequest("broken_off", "The copy was interrupted.", hint) from stop
     except JournalUnavailable as error:
         raise JournalUnavailable(error.code, error.message, hint) from error
 
 
 @contextmanager
-def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
-    """A journal by its address, while nobody else uses it."""
-    from claude_headspace.config import without_password
-    from claude_headspace.journal.exclusive_access import exclusive_access
-    from claude_headspace.journal.open import database_url, open_journal, sqlite_path
-    from claude_headspace.surfaces.client.running_daemon import daemon_lock
-
-    places, url = find_paths(), _address(address)
+def _opened(address: str, *, create: bool) -> Iterator[SqlJournal]:
+    """Open a journal by its address, with exclusive access."""
+    paths, url = find_paths(), _address(address)
     if not create and (file := sqlite_path(url)) is not None and not file.exists():
-        raise BadRequest("no_database", f"There is no database at {address}.", "Give the file of a journal.")
-    is_home = without_password(url) == without_password(database_url(load_settings(places), places))
-    places.create_directories()
-    with daemon_lock(places) if is_home else nullcontext(), exclusive_access(url, without_password(address)):
+        raise BadRequest("no_database", f"There is no database at {address}.", "Pass the file of a journal.")
+    is_home = without_password(url) == without_password(database_url(load_settings(paths), paths))
+    paths.create_directories()
+    with daemon_lock(paths) if is_home else nullcontext(), exclusive_access(url, without_password(address)):
         journal = open_journal(url, allow_partial_copy=True)
         try:
             yield journal
@@ -251,56 +210,31 @@ def _opened(address: str, *, create: bool) -> Iterator["SqlJournal"]:
             journal.close()
 
 
-def _address(told: str) -> str:
-    """The address of a database that is named on the command line, where a path begins in this directory."""
-    from claude_headspace.journal.open import parse_database_address
-
-    return parse_database_address(told if "://" in told else str(Path(told).expanduser().absolute()))
+def _address(text: str) -> str:
+    """The address of a database. A path is relative to the current directory."""
+    return parse_database_address(text if "://" in text else str(Path(text).expanduser().absolute()))
 
 
-# --- who does it ------------------------------------------------------------------------------------------------------
+# --- daemon or command -----------------------------------------------------------------------------------------------
 
 
-def _upkeep(
-    what: str, ask: Callable[["ApiClient"], "Json"], do: Callable[["Journal"], "Json"], *, quiet: bool
-) -> "Json":
-    """Let the running daemon do it; without one, do it here."""
-    from claude_headspace.surfaces.cli.progress import bar
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.client.running_daemon import is_locked
-
-    places = find_paths()
-    with bar(what, None, quiet=quiet):
-        if is_locked(places.lock_file):
-            return ask(ApiClient.local(places))
-        with _journal(places) as journal:
+def _maintain(what: str, ask: Callable[[ApiClient], "Json"], do: Callable[[Journal], "Json"], *, quiet: bool) -> Json:
+    """Let the running daemon do the work, or do it in this process."""
+    paths = find_paths()
+    with progress_bar(what, None, quiet=quiet):
+        if is_locked(paths.lock_file):
+            return ask(ApiClient.local(paths))
+        with _journal(paths) as journal:
             return do(journal)
 
 
 @contextmanager
-def _journal(places: Paths) -> Iterator["Journal"]:
-    """The journal of this home; no daemon can start meanwhile."""
-    from claude_headspace.journal.open import open_configured_journal
-    from claude_headspace.surfaces.client.running_daemon import daemon_lock
-
-    places.create_directories()
-    with daemon_lock(places):
-        journal = open_configured_journal(load_settings(places), places)
+def _journal(paths: Paths) -> Iterator[Journal]:
+    """Open the configured journal. Holds the lock, so that no daemon can start."""
+    paths.create_directories()
+    with daemon_lock(paths):
+        journal = open_configured_journal(load_settings(paths), paths)
         try:
             yield journal
         finally:
             journal.close()
-
-
-COMMANDS = (
-    cli.Entry("upgrade", upgrade, ("headspace db upgrade",)),
-    cli.Entry("verify", verify, ("headspace db verify || headspace db rebuild",)),
-    cli.Entry("rebuild", rebuild, ("headspace db rebuild",)),
-    cli.Entry("backup", backup, ("headspace db backup ~/headspace-backup.db",)),
-    cli.Entry("prune", prune, ("headspace db prune --days 90 --dry-run", "headspace db prune")),
-    cli.Entry(
-        "copy",
-        copy,
-        ("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace",),
-    ),
-)

@@ -1,24 +1,24 @@
-"""What can go wrong, and what to do next.
+"""All errors of Headspace.
 
     HeadspaceError
-    ├── BadRequest            the sender must change something (400, 404, 409, 413, 415)
-    ├── Forbidden             the caller may not do this (401, 403)
-    ├── JournalUnavailable    the database cannot be written or read now (503)
-    ├── AlreadyRunning        another daemon serves this home
-    ├── DaemonMissing         nobody answers at the address where the daemon should be
-    ├── ClientMissing         there is no Claude Code to start
-    ├── RegistrationRefused   the daemon does not take the agent that is about to be started
-    └── BadConfiguration      a setting cannot be used
+    ├── BadRequest            the request or the command line is invalid (400, 404, 409, 413, 415)
+    ├── Forbidden             the requester is not allowed to do this (401, 403)
+    ├── JournalUnavailable    the database is unavailable (503)
+    ├── AlreadyRunning        another daemon is running in the same directories
+    ├── DaemonMissing         no daemon answers
+    ├── ClientMissing         Claude Code is not installed
+    ├── RegistrationRefused   the daemon rejected the agent to start
+    └── BadConfiguration      a setting is invalid
 
-Every error has a code for machines, a message for people, and a hint that says what to do next.
+Every error has a code for programs, a message for people, and a hint with the next step.
 """
 
 STOPPING = "stopping"
-"""The code of the one trouble with the journal that is none."""
+"""The code of `JournalUnavailable` while the daemon stops, which is not an outage."""
 
 
 class HeadspaceError(Exception):
-    """The base: `code` for machines, the message for people, `hint` for what to do next."""
+    """The base class: `code` for programs, `message` for people, `hint` for the next step."""
 
     status = 500
 
@@ -30,43 +30,43 @@ class HeadspaceError(Exception):
         self.status = status or type(self).status
 
     def body(self) -> dict[str, dict[str, str]]:
-        """The one JSON shape of errors."""
+        """The error as JSON, in the format of the API."""
         return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
 
 
 class BadRequest(HeadspaceError):
-    """The sender must change something."""
+    """The request or the command line is invalid."""
 
     status = 400
 
 
 class Forbidden(HeadspaceError):
-    """The caller may not do this."""
+    """The requester is not allowed to do this."""
 
     status = 403
 
 
 class JournalUnavailable(HeadspaceError):
-    """The database cannot be written or read now."""
+    """The database is unavailable."""
 
     status = 503
 
 
 class AlreadyRunning(HeadspaceError):
-    """Another daemon serves this home."""
+    """Another daemon is running in the same directories."""
 
 
 class DaemonMissing(HeadspaceError):
-    """Nobody answers at the address where the daemon should be."""
+    """No daemon answers."""
 
 
 class ClientMissing(HeadspaceError):
-    """There is no Claude Code to start."""
+    """Claude Code is not installed."""
 
 
 class RegistrationRefused(HeadspaceError):
-    """The daemon does not take the agent that is about to be started."""
+    """The daemon rejected the agent to start."""
 
 
 class BadConfiguration(HeadspaceError):
-    """A setting cannot be used."""
+    """A setting is invalid."""

@@ -1,127 +1,131 @@
 """The command `headspace`: the commands of `surfaces.cli`, and those that need the daemon or the journal themselves.
 
 Exit codes
-    0  done (also when there was nothing to do)
-    1  it could not be done; standard error says why, and what to do next
-    2  the command line cannot be understood
-    3  the daemon is needed and nobody is there
-    4  `run`: the daemon does not take the agent, for instance because its name is taken
-    127  `run`, `resume`: there is no Claude Code to start
-`run` and `resume` exit as Claude Code does: with its code, or 128 and the number of the signal that ended it.
+    0    success, also if there was nothing to do
+    1    failure; standard error gives the reason and the next step
+    2    invalid command line
+    3    the daemon is required and does not answer
+    4    `run`: the daemon rejected the agent, for example because its name is taken
+    127  `run`, `resume`: Claude Code is not installed
+`run` and `resume` otherwise exit with the code of Claude Code, or 128 plus the number of the signal that ended it.
 """
 
-import os
-import signal
 import sys
-import threading
-from contextlib import suppress
-from types import FrameType
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
-from claude_headspace import database
-from claude_headspace.config import effective_settings, find_paths
-from claude_headspace.demo.command import demo
+from claude_headspace import __version__
 from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
-from claude_headspace.surfaces import cli
+from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
+from claude_headspace.surfaces.cli.lazy import Command, Group, add_entries, example_lines, make_group
+from claude_headspace.surfaces.text.formatting import clean_text
 
 EXIT_ERROR = 1
 EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}
 
+FIRST_COMMANDS = (
+    Command(
+        "demo",
+        "claude_headspace.demo.command:demo",
+        "Run a demo with simulated agents.",
+        ("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print"),
+    ),
+    Command(
+        "serve",
+        "claude_headspace.daemon.command:serve",
+        "Run the daemon in the foreground.",
+        ("headspace serve", "headspace serve --port 0"),
+    ),
+)
+DATABASE = Group(
+    "db",
+    "Maintain the database.",
+    (
+        Command(
+            "upgrade",
+            "claude_headspace.database:upgrade",
+            "Upgrade the database to this version.",
+            ("headspace db upgrade",),
+        ),
+        Command(
+            "verify",
+            "claude_headspace.database:verify",
+            "Compare the projections with a replay of the log.",
+            ("headspace db verify || headspace db rebuild",),
+        ),
+        Command(
+            "rebuild",
+            "claude_headspace.database:rebuild",
+            "Rebuild the projections from the log.",
+            ("headspace db rebuild",),
+        ),
+        Command(
+            "backup",
+            "claude_headspace.database:backup",
+            "Back up the database to a file.",
+            ("headspace db backup ~/headspace-backup.db",),
+        ),
+        Command(
+            "prune",
+            "claude_headspace.database:prune",
+            "Delete events that are older than the retention period.",
+            ("headspace db prune --days 90 --dry-run", "headspace db prune"),
+        ),
+        Command(
+            "copy",
+            "claude_headspace.database:copy",
+            "Copy the journal to another database.",
+            ("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace",),
+        ),
+    ),
+)
+
+ABOUT = "Mission control for coding agents: see what every agent is doing, which one needs you, and why."
+FIRST_STEPS = example_lines(
+    "First steps:",
+    "headspace demo    (simulated agents, in a temporary directory)",
+    "headspace up      (your own sessions)",
+)
+
 
 def main() -> None:
-    """Run a command; what goes wrong is told in two lines."""
+    """Run a command. An error is printed as two lines: what happened, and what to do."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # both are text files
     try:
         application()(prog_name="headspace")
     except HeadspaceError as error:
-        _tell(error.message, error.hint)
+        _print_error(error.message, error.hint)
         sys.exit(EXIT_CODES.get(type(error), EXIT_ERROR))
     except OSError as error:
-        _tell(
-            f"A file cannot be used: {error}.", "`headspace config` shows where files live; check that they are yours."
+        _print_error(
+            f"A file cannot be used: {error}.",
+            "`headspace config` shows the file locations; check that you own these files.",
         )
         sys.exit(EXIT_ERROR)
 
 
-def _tell(message: str, hint: str) -> None:
-    from claude_headspace.surfaces.text.labels import clean_text
-
+def _print_error(message: str, hint: str) -> None:
     typer.echo(clean_text(f"{message}\n{hint}"), err=True)
 
 
-def application() -> typer.Typer:
-    """All commands."""
-    app = cli.build(FIRST)
-    group = cli.group("Look after the database.")
-    cli.add(group, database.COMMANDS)
-    app.add_typer(group, name="db")
-    return app
+def application() -> TyperGroup:
+    """The command `headspace` with all its commands."""
+    group = make_group(_options, help=ABOUT, epilog=FIRST_STEPS, add_completion=True)
+    add_entries(group, (*FIRST_COMMANDS, *COMMANDS, *GROUPS, DATABASE))
+    return group
 
 
-# --- serve ---
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"headspace {__version__}")
+        raise typer.Exit
 
 
-def serve(
-    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; 0 takes a free one.")] = None,
-    until_eof: Annotated[
-        bool, typer.Option("--until-eof", help="Stop when standard input ends: with the program that started it.")
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-) -> None:
-    """Run the daemon here until Ctrl+C."""
-    from claude_headspace.config import without_password
-    from claude_headspace.daemon import serve as serving
-    from claude_headspace.journal.open import database_url
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import NAMELESS, WAITS, banner
-    from claude_headspace.surfaces.client.running_daemon import DaemonInfo
-
-    places = find_paths()
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings, origins = effective_settings(places, overrides=given)
-    address = without_password(database_url(settings, places))
-
-    def listening(info: DaemonInfo, away: str) -> None:
-        screen = terminal.screen()
-        names = NAMELESS if serving.answers_nobody_else(settings) else ""
-        warnings = {"waits": away and WAITS.format(away), "names": names}
-        needs_token = settings.ingest == "token"
-        screen.show(banner(info.url, address, str(places.log_file), screen.width, warnings, needs_token=needs_token))
-
-    _stop_by_signals()
-    if until_eof:
-        threading.Thread(target=_stop_at_eof, daemon=True).start()
-    with suppress(KeyboardInterrupt):
-        serving.serve(settings, places, listening, origins)
-    terminal.screen().show([terminal.line("Headspace has stopped.")])
-
-
-FIRST = (
-    cli.Entry("demo", demo, ("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")),
-    cli.Entry("serve", serve, ("headspace serve", "headspace serve --port 0")),
-)
-"""The commands that need more than surfaces know."""
-
-
-def _stop_at_eof() -> None:
-    """Whoever started us holds the other end of our standard input: when that ends, so do we."""
-    while sys.stdin.buffer.read(4096):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _stop_by_signals() -> None:
-    """End as by Ctrl+C when told to, or when the terminal closes: the server stops, then everything is put away."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    def hang_up(_number: int, _frame: FrameType | None) -> None:
-        signal.raise_signal(signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, stop)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, hang_up)
+) -> None: ...

@@ -121,9 +121,9 @@ def test_the_demo_plays(room: Room, tmp_path: Path) -> None:
     """Five seconds of it; the home is as empty as before."""
     done = room.headspace("demo", "--for", "5s", "--print", TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "A team at work" in done.stdout
+    assert "Demo with simulated agents" in done.stdout
     assert "http://127.0.0.1:" in done.stdout
-    assert "nothing of it is left" in done.stdout
+    assert "The demo has ended; its files are removed" in done.stdout
     assert list(room.home.iterdir()) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -133,13 +133,13 @@ def test_a_first_run_works_from_beginning_to_end(room: Room) -> None:
     raised = room.headspace("up", "--yes", "--no-open")
     try:
         assert raised.returncode == 0, raised.stdout + raised.stderr
-        url = re.findall(r"Headspace runs at (\S+)", raised.stdout)[0]
+        url = re.findall(r"Headspace is running at (\S+)", raised.stdout)[0]
         checked = room.headspace("doctor")
         assert checked.returncode == 0, checked.stdout
         with urllib.request.urlopen(url) as page:  # noqa: S310  # our own daemon
             assert b"<script" in page.read()
         assert room.headspace("list").returncode == 0
-        assert "runs already" in room.headspace("up", "--yes", "--no-open").stdout
+        assert "already running" in room.headspace("up", "--yes", "--no-open").stdout
     finally:
         stopped = room.headspace("down")
     assert "has stopped" in stopped.stdout

@@ -10,7 +10,7 @@ from claude_headspace.clients.claude_code.decode import FACTS, FACTS_IN_SUBAGENT
 from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
@@ -234,7 +234,7 @@ def test_a_vanished_process_and_a_new_name() -> None:
     named = decode(envelope("AgentRenamed", 1, b'{"name":"anna"}', origin=Origin.OPERATOR))
     odd = decode(envelope("Danced", 1, b"{}", origin=Origin.OPERATOR))
     assert gone.fact == facts.ClientVanished(7)
-    assert named.fact == facts.AgentRenamed("anna")
+    assert named.fact == acts.AgentRenamed(name="anna")
     assert (odd.fact, odd.anomaly) == (facts.Observed(), "unknown act Danced")
 
 

@@ -1,7 +1,7 @@
 """Facts that change a single trait of the agent."""
 
+from claude_headspace.kernel.acts import AgentRenamed
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.facts import AgentRenamed
 from tests.kernel.story import Story
 
 
@@ -36,8 +36,8 @@ def test_the_todo_list_is_counted() -> None:
 def test_a_person_may_rename_an_agent() -> None:
     """An empty name is none."""
     story = Story()
-    story.report(AgentRenamed("anna"), origin=Origin.OPERATOR)
-    story.report(AgentRenamed(""), origin=Origin.OPERATOR)
+    story.report(AgentRenamed(name="anna"), origin=Origin.OPERATOR)
+    story.report(AgentRenamed(name=""), origin=Origin.OPERATOR)
     assert story.agent.name == "anna"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
@@ -28,7 +28,9 @@ def test_work_after_an_answer_closes_the_wait() -> None:
     story.calls("t1", at=3)
     story.asks_permission(at=3.1)
     [wait] = story.agent.waits
-    story.report(facts.WaitAnswered(wait.id, "allowed", "ann", "cli"), origin=Origin.OPERATOR, at=3.2)
+    story.report(
+        acts.WaitAnswered(wait_id=wait.id, words="allowed", by="ann", via="cli"), origin=Origin.OPERATOR, at=3.2
+    )
     story.report(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.15)
     assert story.open_waits == ["permission"]
     story.report(facts.ClientReported("busy"), origin=Origin.REGISTRY, at=3.3)
@@ -144,7 +146,7 @@ def held(story: Story) -> Story:
     """A client that asks for a permission, and takes the answer through us."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
-    story.report(facts.WaitHeld(wait_of(story), time_at(100)), origin=Origin.OPERATOR, at=5)
+    story.report(acts.WaitHeld(wait_id=wait_of(story), until=time_at(100)), origin=Origin.OPERATOR, at=5)
     return story
 
 
@@ -156,7 +158,7 @@ def wait_of(story: Story) -> str:
 
 def answers(story: Story, words: str = "allowed", by: str = "ann") -> None:
     """Somebody answers through us."""
-    story.report(facts.WaitAnswered(wait_of(story), words, by, "cli"), origin=Origin.OPERATOR, at=6)
+    story.report(acts.WaitAnswered(wait_id=wait_of(story), words=words, by=by, via="cli"), origin=Origin.OPERATOR, at=6)
 
 
 def test_an_answer_does_not_close_the_wait_before_the_client_continues(held: Story) -> None:
@@ -189,18 +191,18 @@ def test_a_rejection_in_the_terminal_overrides_an_answer(held: Story) -> None:
 def test_an_applied_answer_closes_the_wait(held: Story) -> None:
     """Answered before any other source saw the dialog; without an answer the wait stays."""
     wait_id = wait_of(held)
-    held.report(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=5.5)
+    held.report(acts.WaitTaken(wait_id=wait_id), origin=Origin.OPERATOR, at=5.5)
     assert held.open_waits == ["permission"]
     answers(held)
-    held.report(facts.WaitTaken(wait_id), origin=Origin.OPERATOR, at=7)
+    held.report(acts.WaitTaken(wait_id=wait_id), origin=Origin.OPERATOR, at=7)
     assert (held.open_waits, held.waits[wait_id].resolution) == ([], "allowed by ann")
-    assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client took the answer")
+    assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client received the answer")
 
 
 def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
     """The hook is gone: the answer was not delivered, and only the terminal can answer."""
     answers(held)
-    held.report(facts.WaitReleased(wait_of(held)), origin=Origin.OPERATOR, at=7)
+    held.report(acts.WaitReleased(wait_id=wait_of(held)), origin=Origin.OPERATOR, at=7)
     (wait,) = held.agent.waits
     assert (wait.answered, wait.held_until) == (None, 0)
     assert held.board == ("waiting", "permission")
@@ -209,10 +211,10 @@ def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:
 @pytest.mark.parametrize(
     "fact",
     [
-        facts.WaitHeld("gone", 1),
-        facts.WaitAnswered("gone", "allowed", "ann", "cli"),
-        facts.WaitTaken("gone"),
-        facts.WaitReleased("gone"),
+        acts.WaitHeld(wait_id="gone", until=1),
+        acts.WaitAnswered(wait_id="gone", words="allowed", by="ann", via="cli"),
+        acts.WaitTaken(wait_id="gone"),
+        acts.WaitReleased(wait_id="gone"),
     ],
 )
 def test_facts_about_a_closed_wait_change_nothing(held: Story, fact: facts.Fact) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome
@@ -87,10 +87,10 @@ def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
 def test_a_report_ends_the_mission_and_not_the_agent() -> None:
     """The worker's word counts at once; its end afterwards changes nothing but what it said."""
     story = worker()
-    story.report(facts.MissionReported("There are 12."), origin=Origin.OPERATOR)
+    story.report(acts.MissionReported(text="There are 12."), origin=Origin.OPERATOR)
     mission = mission_of(story)
     assert (mission.outcome, mission.report, story.agent.ended_at) == (MissionOutcome.SUCCEEDED, "There are 12.", None)
-    story.report(facts.MissionReported("No, 13.", failed=True), origin=Origin.OPERATOR)
+    story.report(acts.MissionReported(text="No, 13.", outcome="failed"), origin=Origin.OPERATOR)
     assert mission_of(story) == msgspec.structs.replace(mission, report="No, 13.")
     story.hook("SessionEnd", reason="other")
     assert mission_of(story).ended_at == mission.ended_at
@@ -99,18 +99,18 @@ def test_a_report_ends_the_mission_and_not_the_agent() -> None:
 def test_a_person_finishes_a_mission() -> None:
     """A placeholder that never began ends with it; a second time changes nothing."""
     story = Story(new_agent(mode="mission", mission=Mission(id="m1", started_at=START)))
-    story.report(facts.MissionFinished("abandoned", "Not needed."), origin=Origin.OPERATOR)
+    story.report(acts.MissionFinished(outcome="abandoned", text="Not needed."), origin=Origin.OPERATOR)
     mission = mission_of(story)
     assert (mission.outcome, mission.reason) == (MissionOutcome.ABANDONED, "Not needed.")
-    assert story.agent.end_reason == "its mission is over"
-    story.report(facts.MissionFinished("succeeded"), origin=Origin.OPERATOR)
+    assert story.agent.end_reason == "its mission ended"
+    story.report(acts.MissionFinished(outcome="succeeded"), origin=Origin.OPERATOR)
     assert mission_of(story) == mission
 
 
 def test_a_report_without_a_mission_is_an_anomaly() -> None:
     """It changes nothing."""
     story = Story()
-    change = story.report(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    change = story.report(acts.MissionReported(text="Done."), origin=Origin.OPERATOR)
     assert change.anomalies == ["it has no mission"]
     assert story.agent.mission is None
 
@@ -139,12 +139,12 @@ def test_a_conversation_is_told_each_result_once() -> None:
     """With a prompt."""
     story = Story()
     story.starts()
-    ended = facts.WorkerEnded("m1", "Count the tests", "There are 12.")
+    ended = acts.WorkerEnded(mission_id="m1", goal="Count the tests", text="There are 12.")
     story.report(ended, origin=Origin.OPERATOR)
     story.report(ended, origin=Origin.OPERATOR)
     [news] = story.agent.worker_reports
     assert (news.text, news.woken) == ("There are 12.", False)
-    story.report(facts.ConversationWoken(), origin=Origin.OPERATOR)
+    story.report(acts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
     told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
@@ -156,17 +156,17 @@ def test_results_wait_for_an_ended_conversation() -> None:
     story = Story()
     story.starts()
     story.hook("SessionEnd", reason="prompt_input_exit")
-    story.report(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    story.report(acts.WorkerEnded(mission_id="m1", goal="", text="x"), origin=Origin.OPERATOR)
     assert len(story.agent.worker_reports) == 1
     alone = Story(new_agent(mode="background"))
-    alone.report(facts.WorkerEnded("m1", "", "x"), origin=Origin.OPERATOR)
+    alone.report(acts.WorkerEnded(mission_id="m1", goal="", text="x"), origin=Origin.OPERATOR)
     assert alone.agent.worker_reports == ()
 
 
 def test_another_mission_can_follow_an_ended_one() -> None:
     """A client that is resumed with another mission works on that."""
     story = worker()
-    story.report(facts.MissionReported("Done."), origin=Origin.OPERATOR)
+    story.report(acts.MissionReported(text="Done."), origin=Origin.OPERATOR)
     story.hook("SessionStart", source="resume", decisions=msgspec.structs.replace(SENT, mission_id="m2"))
     assert (mission_of(story).id, mission_of(story).outcome) == ("m2", None)
 

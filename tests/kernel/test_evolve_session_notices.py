@@ -4,9 +4,10 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.kernel.acts import AgentNoted, ContextLoaded
 from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
-from claude_headspace.kernel.facts import AgentNoted, ContextLoaded, UsageMeasured
+from claude_headspace.kernel.facts import UsageMeasured
 from tests.kernel.story import CLIENT, Story, time_at
 
 
@@ -89,14 +90,14 @@ def test_role_and_mode_come_from_the_wrapper() -> None:
 def test_notes_and_session_context() -> None:
     """The newest note counts and an empty text removes it; the files are those of the current window."""
     story = working()
-    story.report(AgentNoted("the login"), origin=Origin.OPERATOR, at=40)
-    story.report(AgentNoted("late"), origin=Origin.OPERATOR, at=39)
-    story.report(ContextLoaded(("a.md",), ("b.md: is not there",)), origin=Origin.OPERATOR, at=41)
+    story.report(AgentNoted(text="the login"), origin=Origin.OPERATOR, at=40)
+    story.report(AgentNoted(text="late"), origin=Origin.OPERATOR, at=39)
+    story.report(ContextLoaded(files=("a.md",), left_out=("b.md: is not there",)), origin=Origin.OPERATOR, at=41)
     assert story.agent.note is not None
     assert (story.agent.note.text, story.agent.note.at) == ("the login", time_at(40))
     assert story.agent.session_context is not None
     assert story.agent.session_context.files == ("a.md",)
-    story.report(AgentNoted(""), origin=Origin.OPERATOR, at=42)
+    story.report(AgentNoted(text=""), origin=Origin.OPERATOR, at=42)
     story.hook("SessionStart", source="clear", session_id="session-2", at=43)
     agent = story.agent
     assert (agent.note, agent.session_context) == (None, None)

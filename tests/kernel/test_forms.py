@@ -1,4 +1,4 @@
-"""Forms of MCP servers: what a schema asks for, what is wrong with an answer, and what typed words mean."""
+"""Forms of MCP servers: parsing a schema, validating an answer, converting typed text."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ SCHEMA: dict[str, Any] = {
     },
 }
 FORM = parse_form(SCHEMA)
-NEEDED: Content = {"board": 7, "name": "Ann"}
+REQUIRED: Content = {"board": 7, "name": "Ann"}
 
 
 def test_a_schema_becomes_fields_in_its_order() -> None:
-    """Each property is a field with its kind, its words, its limits and what can be chosen."""
+    """Each property becomes a field with kind, texts, limits and options."""
     kinds = ["text", "text", "integer", "number", "boolean", "choice", "choice", "choices"]
     assert [field.kind for field in FORM] == kinds
     assert FORM[0] == Field(name="name", kind="text", title="Your name", required=True, least=2, most=5)
@@ -41,13 +41,13 @@ def test_a_schema_becomes_fields_in_its_order() -> None:
     "schema",
     [None, "", [1], {"properties": 3}, {"properties": {"a": 1}, "required": 5}],
 )
-def test_whatever_stands_for_a_schema_is_read(schema: object) -> None:
-    """A server may send anything: the form has what can be told, or nothing."""
+def test_any_schema_is_parsed(schema: object) -> None:
+    """Invalid parts are ignored."""
     assert len(parse_form(schema)) <= 1
 
 
-def test_a_form_has_bounds() -> None:
-    """A schema with thousands of properties is no form that anybody fills in."""
+def test_the_number_of_fields_is_limited() -> None:
+    """A schema with thousands of properties is cut."""
     many: dict[str, Any] = {"properties": {str(number): {} for number in range(5000)}}
     assert len(parse_form(many)) == MAX_FIELDS
 
@@ -55,53 +55,61 @@ def test_a_form_has_bounds() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        NEEDED,
-        {**NEEDED, "mail": "ann@example.org", "share": 0.5, "urgent": True, "size": "L", "colour": "r", "tags": ["x"]},
-        {**NEEDED, "tags": [], "mail": "", "size": None},
-        {**NEEDED, "share": 3},
+        REQUIRED,
+        {
+            **REQUIRED,
+            "mail": "ann@example.org",
+            "share": 0.5,
+            "urgent": True,
+            "size": "L",
+            "colour": "r",
+            "tags": ["x"],
+        },
+        {**REQUIRED, "tags": [], "mail": "", "size": None},
+        {**REQUIRED, "share": 3},
     ],
 )
-def test_what_is_right(content: Content) -> None:
-    """What is needed is there, what is there fits; what was left empty is no matter."""
+def test_valid_content_has_no_problem(content: Content) -> None:
+    """Required fields are present and all values match; empty optional fields are accepted."""
     assert find_problem(FORM, content) is None
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "“name” is needed"),
-        ({"name": "Ann"}, "“board” is needed"),
-        ({**NEEDED, "name": "A"}, "at least 2 characters"),
-        ({**NEEDED, "name": "Annabel"}, "at most 5 characters"),
-        ({**NEEDED, "name": 3}, "a text"),
-        ({**NEEDED, "mail": "ann"}, "an e-mail address"),
-        ({**NEEDED, "board": 0}, "at least 1"),
-        ({**NEEDED, "board": 10}, "at most 9"),
-        ({**NEEDED, "board": 1.5}, "a whole number"),
-        ({**NEEDED, "board": "7"}, "a whole number"),
-        ({**NEEDED, "board": True}, "a whole number"),
-        ({**NEEDED, "share": "half"}, "a number"),
-        ({**NEEDED, "urgent": "yes"}, "yes or no"),
-        ({**NEEDED, "size": "M"}, "one of: S, L"),
-        ({**NEEDED, "tags": ["x", "z"]}, "some of: x, y"),
-        ({**NEEDED, "tags": "x"}, "some of: x, y"),
-        ({**NEEDED, "other": 1}, "no field “other”"),
+        (None, "“name” is required"),
+        ({"name": "Ann"}, "“board” is required"),
+        ({**REQUIRED, "name": "A"}, "at least 2 characters"),
+        ({**REQUIRED, "name": "Annabel"}, "at most 5 characters"),
+        ({**REQUIRED, "name": 3}, "a text"),
+        ({**REQUIRED, "mail": "ann"}, "an e-mail address"),
+        ({**REQUIRED, "board": 0}, "at least 1"),
+        ({**REQUIRED, "board": 10}, "at most 9"),
+        ({**REQUIRED, "board": 1.5}, "a whole number"),
+        ({**REQUIRED, "board": "7"}, "a whole number"),
+        ({**REQUIRED, "board": True}, "a whole number"),
+        ({**REQUIRED, "share": "half"}, "a number"),
+        ({**REQUIRED, "urgent": "yes"}, "yes or no"),
+        ({**REQUIRED, "size": "M"}, "one of: S, L"),
+        ({**REQUIRED, "tags": ["x", "z"]}, "some of: x, y"),
+        ({**REQUIRED, "tags": "x"}, "some of: x, y"),
+        ({**REQUIRED, "other": 1}, "no field “other”"),
     ],
 )
-def test_what_is_wrong_is_named(content: Content | None, reason: str) -> None:
-    """The field, and what it takes."""
+def test_the_first_problem_is_reported(content: Content | None, reason: str) -> None:
+    """The message names the field and what it expects."""
     assert reason in (find_problem(FORM, content) or "")
 
 
-def test_a_server_without_a_form_takes_anything() -> None:
-    """Nothing was asked for, so there is nothing to check."""
+def test_without_a_form_any_content_is_valid() -> None:
+    """There are no fields to validate."""
     assert find_problem((), None) is None
     assert find_problem((), {"any": "thing"}) is None
 
 
-def test_words_become_what_the_fields_want() -> None:
-    """Numbers, yes and no, several with commas; what cannot be read stays, so that the check can name it."""
-    words: dict[str, str | list[str]] = {
+def test_typed_text_is_converted_to_the_type_of_its_field() -> None:
+    """Numbers, booleans, comma-separated choices; invalid text stays for the validation."""
+    typed: dict[str, str | list[str]] = {
         "board": "7",
         "share": "0.5",
         "urgent": "Yes",
@@ -109,7 +117,7 @@ def test_words_become_what_the_fields_want() -> None:
         "name": "Ann",
         "mail": "",
     }
-    assert convert_values(FORM, words) == {"board": 7, "share": 0.5, "urgent": True, "tags": ["x", "y"], "name": "Ann"}
+    assert convert_values(FORM, typed) == {"board": 7, "share": 0.5, "urgent": True, "tags": ["x", "y"], "name": "Ann"}
     assert convert_values(FORM, {"board": "seven", "urgent": "perhaps"}) == {"board": "seven", "urgent": "perhaps"}
     assert convert_values(FORM, {"urgent": "no", "tags": ["y"], "name": ["Ann"]}) == {
         "urgent": False,

@@ -1,8 +1,8 @@
-"""What an agent's last message means, measured on a labelled corpus and on the traps that such readers fall into.
+"""Intent of an agent's last message, measured on a labelled corpus and on known difficult cases.
 
-The corpus is `intent_corpus.jsonl`. Its labels say how a person should read each text, and were given before any score.
+The corpus is `intent_corpus.jsonl`. Its labels say how a person understands each text, and were set before any score.
 Its `held_out` part was not scored while the phrase tables were written. It has the same author as the tables, so expect
-somewhat less of new texts: of its last 45, written when the tables were finished, 38 are read as labelled (15 of 19
+lower scores on new texts: of its last 45, written when the tables were finished, 38 are detected as labelled (15 of 19
 questions, all 16 completions, 7 of 10 ends of task).
 """
 
@@ -23,8 +23,8 @@ CORPUS = [
 ]
 INTENTS = (Intent.QUESTION, Intent.COMPLETION, Intent.END_OF_TASK)
 
-# Lowest precision and recall that are accepted, a little below what was measured: 1.0 on the known texts; on the
-# held-out ones 0.975 and 0.951 for questions, 0.903 and 0.982 for completions, 1.0 and 0.921 for ends of task.
+# Minimum precision and recall, slightly below the measured values: 1.0 on the known texts; on the held-out ones
+# 0.975 and 0.951 for questions, 0.903 and 0.982 for completions, 1.0 and 0.921 for ends of task.
 FLOORS = {
     "dev": {Intent.QUESTION: 0.98, Intent.COMPLETION: 0.98, Intent.END_OF_TASK: 0.98},
     "held_out": {Intent.QUESTION: 0.93, Intent.COMPLETION: 0.88, Intent.END_OF_TASK: 0.9},
@@ -32,20 +32,20 @@ FLOORS = {
 
 
 def scores(split: str) -> dict[Intent, tuple[float, float]]:
-    """Give precision and recall of each intent over one part of the corpus."""
+    """Precision and recall of each intent over one split of the corpus."""
     pairs = Counter(
         (Intent(row["intent"]), detect_intent(row["text"]).intent) for row in CORPUS if row["split"] == split
     )
-    found: dict[Intent, tuple[float, float]] = {}
+    result: dict[Intent, tuple[float, float]] = {}
     for intent in INTENTS:
-        given_as = sum(count for (_, verdict), count in pairs.items() if verdict is intent)
+        detected = sum(count for (_, detection), count in pairs.items() if detection is intent)
         labelled = sum(count for (label, _), count in pairs.items() if label is intent)
-        found[intent] = (pairs[intent, intent] / given_as, pairs[intent, intent] / labelled)
-    return found
+        result[intent] = (pairs[intent, intent] / detected, pairs[intent, intent] / labelled)
+    return result
 
 
 def test_corpus_is_large_and_varied() -> None:
-    """The corpus has more than 200 different texts, a dozen languages, all labels, and a part that is held out."""
+    """The corpus has more than 200 different texts, a dozen languages, all labels, and a held-out split."""
     assert len({row["text"] for row in CORPUS}) == len(CORPUS) > 200
     assert len({row["lang"] for row in CORPUS}) >= 12
     for split in FLOORS:
@@ -55,7 +55,7 @@ def test_corpus_is_large_and_varied() -> None:
 
 @pytest.mark.parametrize("split", FLOORS)
 def test_precision_and_recall(split: str) -> None:
-    """Precision and recall of every intent stay above their floor, on known texts and on held-out ones."""
+    """Precision and recall of every intent reach their minimum, on known and on held-out texts."""
     for intent, (precision, recall) in scores(split).items():
         print(f"{split:8} {intent:11} precision {precision:.3f} recall {recall:.3f}")  # noqa: T201 - the scores are published
         assert min(precision, recall) >= FLOORS[split][intent], (intent, precision, recall)
@@ -83,8 +83,8 @@ def test_precision_and_recall(split: str) -> None:
         "Everything works locally. Should I deploy it?",
     ],
 )
-def test_needs_of_the_human_are_questions(text: str) -> None:
-    """What the agent cannot go on without is a question, asked or implied, whatever stands after it."""
+def test_what_needs_the_user_is_a_question(text: str) -> None:
+    """Asked or implied, whatever follows it."""
     assert detect_intent(text).intent is Intent.QUESTION
 
 
@@ -113,7 +113,7 @@ def test_needs_of_the_human_are_questions(text: str) -> None:
     ],
 )
 def test_questions_in_other_languages(text: str) -> None:
-    """Questions are seen in other languages and scripts, also without a question mark."""
+    """Questions are detected in other languages and scripts, also without a question mark."""
     assert detect_intent(text).intent is Intent.QUESTION
 
 
@@ -142,8 +142,8 @@ def test_questions_in_other_languages(text: str) -> None:
         "Si tienes dudas, avísame.",
     ],
 )
-def test_what_only_looks_like_a_question(text: str) -> None:
-    """Links, code, quotes, tables, reported and rhetorical questions and polite closers need no human."""
+def test_what_only_looks_like_a_question_is_a_completion(text: str) -> None:
+    """Links, code, quotes, tables, reported and rhetorical questions, and polite closings."""
     assert detect_intent(text).intent is Intent.COMPLETION
 
 
@@ -161,8 +161,8 @@ def test_what_only_looks_like_a_question(text: str) -> None:
         "作業が完了しました。他に何かありますか？",
     ],
 )
-def test_finished_work_with_an_optional_offer_is_the_end(text: str) -> None:
-    """When the agent says that it is finished, a polite offer after it does not call the human."""
+def test_finished_work_with_an_offer_is_the_end_of_the_task(text: str) -> None:
+    """A polite offer after the claim is not a question."""
     assert detect_intent(text).intent is Intent.END_OF_TASK
 
 
@@ -175,27 +175,27 @@ def test_finished_work_with_an_optional_offer_is_the_end(text: str) -> None:
         "## Done\n\n- parser\n\n## Open\n\n- printer",
     ],
 )
-def test_part_of_the_work_is_not_the_end(text: str) -> None:
-    """A part, a condition or a section called Done is no claim that the task is finished."""
+def test_part_of_the_work_is_not_the_end_of_the_task(text: str) -> None:
+    """A part, a condition or a section called Done does not claim that the task is finished."""
     assert detect_intent(text).intent is Intent.COMPLETION
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\n", "```\ncode?\n```", "---", "🎉"])
-def test_nothing_to_read_is_an_unsure_completion(text: str) -> None:
-    """A message without words is a completion of low confidence."""
+def test_a_message_without_words_is_an_uncertain_completion(text: str) -> None:
+    """Its confidence is low."""
     detection = detect_intent(text)
     assert detection.intent is Intent.COMPLETION
     assert detection.confidence < 0.5
 
 
-def test_question_at_the_end_of_a_huge_message_is_seen() -> None:
-    """Only the end decides, however much stands before it."""
+def test_a_question_at_the_end_of_a_huge_message_is_detected() -> None:
+    """Only the end decides, however long the message is."""
     assert detect_intent("It compiles. " * 100_000 + "\n\nShould I push it?").intent is Intent.QUESTION
     assert detect_intent("Should I push it?\n\n" + "It compiles. " * 100_000).intent is Intent.COMPLETION
 
 
-def test_claim_at_the_start_of_a_long_report_is_seen() -> None:
-    """A report that opens with the claim to be done is the end of the task, however long it is."""
+def test_a_claim_at_the_start_of_a_long_report_is_detected() -> None:
+    """A report that starts with "All done." is the end of the task, however long it is."""
     report = "".join(f"- `file_{number}.py` uses the new client instead of the old one\n" for number in range(1_000))
     assert detect_intent(f"All done. What changed:\n\n{report}").intent is Intent.END_OF_TASK
 
@@ -207,15 +207,15 @@ def test_claim_at_the_start_of_a_long_report_is_seen() -> None:
         *("> ", "|", "#", "- a?\n", "1. ", "**a** ", "http://", "let me know if ", "i need you ", "all ", "你", "α; "),
     ],
 )
-def test_hostile_texts_end(unit: str) -> None:
-    """A million characters of anything are read like a short text."""
+def test_hostile_texts_give_an_intent(unit: str) -> None:
+    """A million characters of any unit are processed."""
     detection = detect_intent(unit * (1_000_000 // len(unit)))
     assert detection.intent in INTENTS
 
 
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_any_text_gives_a_detection(text: str) -> None:
-    """Whatever the text, lone surrogates too, there is a verdict with a confidence and a reason."""
+    """Any text, also with lone surrogates, gives an intent, a confidence and a reason."""
     detection = detect_intent(text)
     assert isinstance(detection, Detection)
     assert detection.intent in INTENTS
@@ -225,7 +225,7 @@ def test_any_text_gives_a_detection(text: str) -> None:
 
 @given(st.lists(st.sampled_from([*"`~?;:.!()[]{}'\"«»>|#*-_ \n\t", "a", "Done.", "Should I", "1.", "吗", "http://"])))
 def test_any_markup_gives_a_detection(pieces: list[str]) -> None:
-    """However broken the markup is, there is a verdict."""
+    """Also broken markup."""
     assert detect_intent("".join(pieces)).intent in INTENTS
 
 
@@ -235,22 +235,22 @@ def test_any_markup_gives_a_detection(pieces: list[str]) -> None:
     st.sampled_from(["```", "~~~", "````"]),
     st.sampled_from(["", "python", "diff"]),
 )
-def test_code_blocks_never_change_the_verdict(text: str, code: str, fence: str, language: str) -> None:
-    """A fenced block before or after a message means nothing, whatever it says."""
+def test_code_blocks_never_change_the_detection(text: str, code: str, fence: str, language: str) -> None:
+    """A fenced block before or after a message is ignored."""
     block = f"{fence}{language}\n{code}\n{fence}"
-    verdict = detect_intent(text)
-    assert detect_intent(f"{text}\n\n{block}\n") == verdict
-    assert detect_intent(f"{block}\n\n{text}") == verdict
+    expected = detect_intent(text)
+    assert detect_intent(f"{text}\n\n{block}\n") == expected
+    assert detect_intent(f"{block}\n\n{text}") == expected
 
 
 @pytest.mark.parametrize("text", ["Should I apply this?", "All done.", "The cause is a missing index."])
-def test_long_code_never_changes_the_verdict(text: str) -> None:
-    """Also a block that is longer than the part that is read means nothing."""
+def test_long_code_never_changes_the_detection(text: str) -> None:
+    """A block longer than the part that is read is ignored too."""
     block = "```diff\n" + "+ Should I stop? Done.\n" * 3_000 + "```"
     assert detect_intent(f"{text}\n\n{block}").intent is detect_intent(text).intent
     assert detect_intent(f"{block}\n\n{text}").intent is detect_intent(text).intent
 
 
-def test_reason_names_the_phrase() -> None:
-    """The reason can be shown to people: it says in plain words what was seen."""
+def test_the_reason_names_the_phrase() -> None:
+    """The reason is a text for people."""
     assert detect_intent("Please confirm.").reason == "asks the human for something: “please confirm”"

@@ -1,4 +1,4 @@
-"""Phrases that are looked for in sentences: the notation of their tables."""
+"""The notation of phrase tables."""
 
 import pytest
 
@@ -23,5 +23,5 @@ from claude_headspace.kernel.phrases import PhraseTable, index_sentence
     ],
 )
 def test_notation_of_the_tables(phrase: str, sentence: str, expected: str) -> None:
-    """A phrase matches whole words, with choices, gaps, anchors and endings as the notation says."""
+    """Whole words, choices, gaps, anchors and endings."""
     assert PhraseTable(phrase).find(index_sentence(sentence)) == expected

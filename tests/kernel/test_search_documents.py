@@ -1,4 +1,4 @@
-"""What can be found of an event: its turns, what its tools were given and what they gave back."""
+"""Search documents of an event: turns, tool inputs and tool results."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ from claude_headspace.kernel.search_documents import (
 from claude_headspace.testing import hook
 
 
-def of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
+def documents_of(envelope: Envelope) -> list[tuple[str, str | None, str]]:
     """Kind, tool and text of an event's documents."""
     event = decode(envelope)
     found = event_documents(7, event, evolve(create_agent("a", envelope, event), event))
@@ -33,7 +33,7 @@ def line(**content: Any) -> Envelope:
 
 
 @pytest.mark.parametrize(
-    ("envelope", "found"),
+    ("envelope", "expected"),
     [
         (hook("UserPromptSubmit", prompt="Fix it"), [("prompt", None, "Fix it")]),
         (
@@ -48,20 +48,21 @@ def line(**content: Any) -> Envelope:
         (hook("Notification", message="hello"), []),
     ],
 )
-def test_what_an_event_adds(envelope: Envelope, found: object) -> None:
-    """Strings of inputs and results in their order, turns as they were said, nothing where nothing is said."""
-    expected = [("tool_result", "Bash", f"{found}".strip())] if isinstance(found, str) else found
-    assert [(kind, tool, text.strip()) for kind, tool, text in of(envelope)] == expected
+def test_documents_of_an_event(envelope: Envelope, expected: object) -> None:
+    """Strings of inputs and results in order; the text of turns; no document without text."""
+    if isinstance(expected, str):
+        expected = [("tool_result", "Bash", expected)]
+    assert [(kind, tool, text.strip()) for kind, tool, text in documents_of(envelope)] == expected
 
 
-def test_calls_in_transcripts_count_too() -> None:
-    """For sessions that no hook told of."""
+def test_tool_calls_of_transcripts_are_documents() -> None:
+    """This covers sessions without hooks."""
     used = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "done"}]}
-    asked = line(type="assistant", uuid="u1", message={"role": "assistant", "content": [used]})
-    told = line(type="user", uuid="u2", message={"role": "user", "content": [result]})
-    assert of(asked) == [("tool_input", "Bash", "make")]
-    assert of(told) == [("tool_result", None, "done")]
+    call_line = line(type="assistant", uuid="u1", message={"role": "assistant", "content": [used]})
+    result_line = line(type="user", uuid="u2", message={"role": "user", "content": [result]})
+    assert documents_of(call_line) == [("tool_input", "Bash", "make")]
+    assert documents_of(result_line) == [("tool_result", None, "done")]
 
 
 LONG_RUN = "collected 900 items\n" + "tests/shop.py ....\n" * 1_000 + "FAILED rejects_expired_cards"
@@ -76,25 +77,25 @@ LONG_RUN = "collected 900 items\n" + "tests/shop.py ....\n" * 1_000 + "FAILED re
         hook("PreToolUse", tool_name="Write", tool_input={"content": LONG_RUN}),
     ],
 )
-def test_a_long_result_is_found_by_both_its_ends(envelope: Envelope) -> None:
-    """However much a tool was given or gave back, one document is short, and says how it began and how it ended."""
-    [(_kind, _tool, text)] = of(envelope)
+def test_both_ends_of_a_long_tool_text_are_indexed(envelope: Envelope) -> None:
+    """The document is bounded and contains the beginning and the end."""
+    [(_kind, _tool, text)] = documents_of(envelope)
     assert len(text) <= MAX_CALL_CHARACTERS
     assert text.startswith("collected 900 items\n")
     assert text.endswith("\nFAILED rejects_expired_cards")
 
 
-def test_what_was_said_is_found_by_both_its_ends() -> None:
-    """A prompt that is longer than the bound too."""
+def test_both_ends_of_a_long_prompt_are_indexed() -> None:
+    """The limit of a turn is larger than that of a tool call."""
     prompt = "First of all " + "read this line\n" * 6_000 + "and tell me at last"
-    [(_kind, _tool, text)] = of(hook("UserPromptSubmit", prompt=prompt))
+    [(_kind, _tool, text)] = documents_of(hook("UserPromptSubmit", prompt=prompt))
     assert len(text) <= MAX_TURN_CHARACTERS < len(prompt)
     assert text.startswith("First of all ")
     assert text.endswith("and tell me at last")
 
 
-def test_the_text_is_read_again_from_the_event() -> None:
-    """By the document's number, and nothing where there is none."""
+def test_the_text_is_extracted_from_the_event() -> None:
+    """By the id of the document; an unknown id gives an empty text."""
     envelope = hook("PreToolUse", tool_name="Bash", tool_input={"command": "make"})
     event = decode(envelope)
     [(document, text)] = event_documents(7, event, evolve(create_agent("a", envelope, event), event))
@@ -103,14 +104,14 @@ def test_the_text_is_read_again_from_the_event() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b'{"tool_input": ', b'{"tool_input": "' + b"\xff" + b'"}'])
-def test_what_cannot_be_read_says_nothing(payload: bytes) -> None:
-    """Broken payloads have no texts and raise nothing."""
+def test_broken_payloads_have_no_texts(payload: bytes) -> None:
+    """They never raise."""
     envelope = hook("PreToolUse")
     broken = Envelope(**{**{f: getattr(envelope, f) for f in envelope.__struct_fields__}, "payload": payload})
     assert [call for call in call_texts(decode(broken)) if "\ufffd" not in call.text] == []
 
 
-def test_nesting_without_end_is_no_trouble() -> None:
-    """A result may be nested as deeply as JSON allows."""
+def test_deep_nesting_is_accepted() -> None:
+    """A deeply nested result never raises and has no document."""
     deep = json.loads("[" * 400 + '"deep"' + "]" * 400)
-    assert of(hook("PostToolUse", tool_name="Bash", tool_response=deep)) == []
+    assert documents_of(hook("PostToolUse", tool_name="Bash", tool_response=deep)) == []

@@ -1,4 +1,4 @@
-"""Words: one way to take a text apart, and queries that are never wrong."""
+"""The tokenizer of search, queries and snippets."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from claude_headspace.kernel.search_terms import (
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("src/auth_test.py", ["src", "auth", "test", "py"]),
         ("Café CAFE\u0301 naïve", ["cafe", "cafe", "naive"]),
@@ -34,9 +34,9 @@ from claude_headspace.kernel.search_terms import (
         ("- * \" ' ( \0", []),
     ],
 )
-def test_a_text_is_taken_apart(text: str, found: list[str]) -> None:
-    """Letters and digits of any script are words, signs stand between, case and accents do not matter."""
-    assert split_words(text) == found
+def test_text_is_split_into_words(text: str, expected: list[str]) -> None:
+    """Words are letters and digits of any script; other characters separate them; case and accents are ignored."""
+    assert split_words(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_a_text_is_taken_apart(text: str, found: list[str]) -> None:
         (' " ', Query()),
     ],
 )
-def test_a_query_is_read(text: str, query: Query) -> None:
-    """Words, phrases in quotes, and the last word as a beginning."""
+def test_a_query_is_parsed(text: str, query: Query) -> None:
+    """Words, phrases in quotes, and the last word as a prefix."""
     assert parse_query(text) == query
 
 
 @pytest.mark.parametrize("text", ["one_two three, four " * 99, "x" * 999, "日本語" * 333, "wörter 😀 " * 99, " " * 999])
 def test_a_long_text_is_cut_between_words(text: str) -> None:
-    """Both ends are words of the text as they stand there; where there is no border it is cut all the same."""
+    """Both ends contain complete words; a text without word boundaries is cut anyway."""
     cut = truncate_middle(text, 300)
     head, gap, tail = cut.partition(GAP)
     assert gap
@@ -70,26 +70,26 @@ def test_a_long_text_is_cut_between_words(text: str) -> None:
         assert split_words(text)[len(split_words(text)) - len(split_words(tail)) :] == split_words(tail)
 
 
-def test_no_phrase_reaches_across_what_was_cut_out() -> None:
-    """Words that only stand together because others were left out are not found together; a snippet shows the gap."""
+def test_no_phrase_matches_across_the_gap() -> None:
+    """Words around the gap are not adjacent; a snippet shows the gap."""
     text = truncate_middle("alpha " * 30 + "and then " * 90 + "omega " * 30, 100)
     assert matches(parse_query("alpha omega"), split_words(text))
     assert not matches(parse_query('"alpha omega"'), split_words(text))
-    assert "[alpha] ⋯ omega" in shown(snippet(text, parse_query("alpha")))
+    assert "[alpha] ⋯ omega" in marked(snippet(text, parse_query("alpha")))
 
 
 def test_a_snippet_shows_the_end_that_matched() -> None:
-    """What was found at the end of a long text is shown from there."""
+    """A match at the end of a long text is shown with its surroundings."""
     text = truncate_middle(
         "collected 900 items\n" + "tests/shop.py ....\n" * 900 + "FAILED rejects_expired_cards", 4_096
     )
-    around = shown(snippet(text, parse_query("failed")))
+    around = marked(snippet(text, parse_query("failed")))
     assert around.endswith("[FAILED] rejects_expired_cards")
     assert "collected" not in around
 
 
-def test_words_must_all_occur_and_phrases_in_order() -> None:
-    """A text matches when every term stands in it somewhere."""
+def test_all_words_must_occur_and_phrases_in_order() -> None:
+    """A text matches if every term occurs."""
     text = split_words("the rate limit was reached")
     assert matches(parse_query("limit rea"), text) == 2
     assert matches(parse_query('"rate limit"'), text) == 1
@@ -98,8 +98,8 @@ def test_words_must_all_occur_and_phrases_in_order() -> None:
     assert matches(Query(), text) == 0
 
 
-def test_the_last_word_is_looked_for_before_what_begins_with_it() -> None:
-    """Every text that matches does so in one step alone; words in quotes are only looked for as they stand."""
+def test_the_exact_last_word_is_searched_before_longer_words() -> None:
+    """Every matching text matches in exactly one step; words in quotes only match exactly."""
     first, second = query_steps(parse_query("expired car"))
     finds = {"expired car": (2, 0), "expired cards": (0, 2), "car cards expired": (2, 0), "car": (0, 0)}
     assert {text: (matches(first, split_words(text)), matches(second, split_words(text))) for text in finds} == finds
@@ -107,47 +107,47 @@ def test_the_last_word_is_looked_for_before_what_begins_with_it() -> None:
     assert query_steps(Query()) == (Query(),)
 
 
-def matches(query: Query, found: Sequence[str]) -> int:
-    """How often the terms occur among words; 0 if any term is missing or an excluded term occurs."""
-    if query.excluded and any(find_terms(Query((query.excluded,)), found)):
+def matches(query: Query, words: Sequence[str]) -> int:
+    """The number of occurrences of the terms; 0 if any term is missing or an excluded term occurs."""
+    if query.excluded and any(find_terms(Query((query.excluded,)), words)):
         return 0
-    places = [number for number, _start, _end in find_terms(query, found)]
-    return len(places) if query.terms and set(places) == set(range(len(query.terms))) else 0
+    matched = [index for index, _start, _end in find_terms(query, words)]
+    return len(matched) if query.terms and set(matched) == set(range(len(query.terms))) else 0
 
 
-def shown(pieces: list[Piece]) -> str:
-    """A snippet with its finds in brackets."""
+def marked(pieces: list[Piece]) -> str:
+    """A snippet with its matches in brackets."""
     return "".join(f"[{piece.text}]" if piece.match else piece.text for piece in pieces)
 
 
-def test_a_snippet_shows_where_the_terms_stand_together() -> None:
-    """Of a long text the part with most of them, cut between words, white space folded."""
+def test_a_snippet_shows_where_the_terms_occur_together() -> None:
+    """The part of a long text with the most terms, cut between words, white space collapsed."""
     text = "cards here. " + "nothing to see " * 40 + "the expired\n  cards came " + "and more " * 40
-    assert "[expired] [cards]" in shown(snippet(text, parse_query("expired cards")))
-    around = shown(snippet(text, parse_query("expired cards"), 60))
+    assert "[expired] [cards]" in marked(snippet(text, parse_query("expired cards")))
+    around = marked(snippet(text, parse_query("expired cards"), 60))
     assert around.startswith("… ")
     assert around.endswith(" …")
     assert len(around) < 80
 
 
-def test_a_short_text_is_shown_whole() -> None:
-    """Nothing is cut that fits."""
-    assert shown(snippet("Fix src/auth_test.py now", parse_query("auth_te"))) == "Fix src/[auth_test].py now"
-    assert shown(snippet("", parse_query("x"))) == ""
+def test_a_short_text_is_shown_completely() -> None:
+    """A text that fits is not cut."""
+    assert marked(snippet("Fix src/auth_test.py now", parse_query("auth_te"))) == "Fix src/[auth_test].py now"
+    assert marked(snippet("", parse_query("x"))) == ""
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
 def test_any_text_is_a_query(text: str, query: str) -> None:
-    """Nothing raises, and a snippet loses no character between its cuts."""
-    read = parse_query(query)
-    matches(read, split_words(text))
-    whole = "".join(piece.text for piece in snippet(text, read, 1_000))
-    assert whole == " ".join(text.split()) or whole.split() == text.split()
+    """Nothing raises, and a snippet loses no characters between its cuts."""
+    parsed = parse_query(query)
+    matches(parsed, split_words(text))
+    joined = "".join(piece.text for piece in snippet(text, parsed, 1_000))
+    assert joined == " ".join(text.split()) or joined.split() == text.split()
 
 
 @given(st.lists(st.text("abc ", min_size=1, max_size=8), min_size=1, max_size=6))
 def test_a_text_is_found_by_its_own_words(parts: list[str]) -> None:
-    """Every text matches the query that is made of its words."""
+    """Every text matches the query that consists of its words."""
     text = " ".join(parts)
     if split_words(text):
         assert matches(parse_query(" ".join(split_words(text)[:16])), split_words(text))

@@ -1,4 +1,4 @@
-"""Attention is checked once somebody came to the pane; who is elsewhere has not looked."""
+"""Pane views: a waiting agent is seen when a person looks at its pane."""
 
 import time
 from pathlib import Path
@@ -8,8 +8,8 @@ from tests.terminals import needs_tmux, terminal
 
 
 @needs_tmux
-def test_who_comes_to_a_pane_has_looked_at_its_agent(tmp_path: Path) -> None:
-    """The agent before somebody is checked, on every surface; the other one goes on calling."""
+def test_an_agent_is_seen_when_a_terminal_shows_its_pane(tmp_path: Path) -> None:
+    """It becomes `checked`. An agent in another session keeps its attention status."""
     with running_daemon(tmp_path / "home") as daemon, terminal(tmp_path, daemon) as tmux:
         panes = [tmux.start("claude", session=name) for name in ("near", "far")]
         for pane in panes:
@@ -18,9 +18,9 @@ def test_who_comes_to_a_pane_has_looked_at_its_agent(tmp_path: Path) -> None:
         near, far = (tmux.agent_in(pane, "waiting")["id"] for pane in panes)
         assert daemon.agent(near)["dialects"]["fleet"] == "attention"
         asked = time.time()
-        wait_until(lambda: time.time() > asked + 1.1, "a moment, since tmux counts in seconds")
+        wait_until(lambda: time.time() > asked + 1.1, "the next second, the resolution of tmux")
         with tmux.attached("near"):
-            wait_until(lambda: daemon.agent(near)["dialects"]["fleet"] == "checked", "somebody to have looked")
+            wait_until(lambda: daemon.agent(near)["dialects"]["fleet"] == "checked", "the view of the pane")
         assert daemon.agent(far)["dialects"]["fleet"] == "attention"
         events = daemon.get(f"/api/agents/{near}/events").json()
         assert [event["name"] for event in events].count("AgentSeen") == 1

@@ -1,4 +1,4 @@
-"""The reply to whoever sends an event over HTTP."""
+"""The reply to an event received over HTTP."""
 
 import json
 
@@ -37,8 +37,8 @@ ASK = hook("PreToolUse", START + 2 * SECOND, tool_name="ExitPlanMode", tool_use_
         (after(hook("SessionStart"), hook("SessionEnd", START + SECOND, reason="other")), "ended", None, "COMPLETE"),
     ],
 )
-def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str | None, headspace: str) -> None:
-    """Status, agent and state, in every dialect, as every other surface tells them."""
+def test_a_reply_has_the_state(agent: Agent, state: str, waiting_for: str | None, headspace: str) -> None:
+    """Status, agent and state in every dialect, the same as in the agent view."""
     reply = compose_reply(agent, Strategy.MEMORY, duplicate=False)
     shown = agent_view(agent)
     assert json.loads(msgspec.json.encode(reply)) == {
@@ -57,32 +57,29 @@ def test_a_sender_is_told_the_state(agent: Agent, state: str, waiting_for: str |
 
 
 @pytest.mark.parametrize("strategy", Strategy)
-def test_a_sender_is_told_how_its_agent_was_found(strategy: Strategy) -> None:
-    """The strategy's own name."""
+def test_a_reply_has_the_correlation_strategy(strategy: Strategy) -> None:
+    """By the name of the strategy."""
     reply = msgspec.json.encode(compose_reply(after(hook("SessionStart")), strategy, duplicate=False))
     assert json.loads(reply)["correlation"] == strategy.value
 
 
-def test_a_second_delivery_says_so() -> None:
-    """A copy is answered like the first, but for its status."""
+def test_a_duplicate_has_its_own_status() -> None:
+    """Everything else is the same as in the first reply."""
     agent = after(hook("SessionStart"))
     first, second = (compose_reply(agent, Strategy.NEW, duplicate=duplicate) for duplicate in (False, True))
     assert (first.status, second.status) == ("ok", "duplicate")
     assert msgspec.structs.replace(second, status="ok") == first
 
 
-def test_an_agent_without_a_session_is_told_too() -> None:
+def test_an_agent_without_a_session_has_a_reply() -> None:
     """Before its first session an agent is starting."""
     start = hook("SessionStart")
     reply = compose_reply(create_agent("agent-1", start, decode(start)), Strategy.NEW, duplicate=False)
     assert (reply.state, reply.session_id) == (AgentState.STARTING, None)
 
 
-def test_nothing_in_it_makes_claude_code_act() -> None:
-    """Without a policy there is no field that Claude Code obeys."""
+def test_a_reply_has_no_field_that_claude_code_acts_on() -> None:
+    """Decisions are only in Claude Code's own part of the reply."""
     obeyed = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
     reply = json.loads(msgspec.json.encode(compose_reply(after(hook("SessionStart")), Strategy.NEW, duplicate=False)))
     assert not obeyed & reply.keys()
-
-
-# --- Claude Code's part -----------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ For the role chief:
 - IDENTITY.MD (Desktop/identity.md)
 
 Not loaded:
-- gone.md: is not there
+- gone.md: not found
 
 Full content follows:
 
@@ -164,7 +164,7 @@ def test_start_registers_the_session_and_loads_its_context(open_desk: Open) -> N
     agent = desk.agent
     assert (agent["role"], agent["mode"], agent["tmux"]["pane"]) == ("chief", "mission", "%7")
     assert agent["briefed"]["files"] == ["Desktop/TODAY.md", "Desktop/identity.md"]
-    assert agent["briefed"]["left_out"] == ["gone.md: is not there"]
+    assert agent["briefed"]["left_out"] == ["gone.md: not found"]
     assert [event["name"] for event in desk.daemon.events()] == ["SessionStart", "ContextLoaded"]
 
 
@@ -186,10 +186,10 @@ def test_what_is_shown_is_what_would_be_given(open_desk: Open) -> None:
     assert shown.stdout.removesuffix("\n") == desk.said("SessionStart", CHIEF, source="startup")
     listed = json.loads(desk.headspace("role", "list", "--json", env=env).stdout)
     assert [(role["kind"], role["name"], role["left_out"]) for role in listed] == [
-        ("role", "chief", ["gone.md: is not there"])
+        ("role", "chief", ["gone.md: not found"])
     ]
     checked = desk.headspace("role", "check", env=env)
-    assert (checked.returncode, checked.stdout) == (1, "role chief: gone.md: is not there\n")
+    assert (checked.returncode, checked.stdout) == (1, "role chief: gone.md: not found\n")
     desk.write("gone.md", "Here.")
     assert desk.headspace("role", "check", env=env).returncode == 0
 
@@ -376,5 +376,5 @@ def test_a_root_that_is_gone_is_shown_and_not_felt(open_desk: Open) -> None:
     desk = open_desk(claude_os_core="NOW.md")
     desk.root.rmdir()
     assert desk.printed("SessionStart", source="startup") == b""
-    assert desk.agent["briefed"]["left_out"] == ["NOW.md: is not there"]
-    assert "left out: NOW.md: is not there" in desk.headspace("show", desk.agent["name"]).stdout
+    assert desk.agent["briefed"]["left_out"] == ["NOW.md: not found"]
+    assert "left out: NOW.md: not found" in desk.headspace("show", desk.agent["name"]).stdout

@@ -122,7 +122,7 @@ def test_tool_call_flow(house: House) -> None:
     answers = [house.tool(tool_use_id=f"t{n}") for n in range(10)]
     assert [answer.get("permissionDecision") for answer in answers] == [None] * 9 + ["deny"]
     assert "headspace effort log" in answers[9]["permissionDecisionReason"]
-    assert "refused" in answers[8]["additionalContext"]
+    assert "denied" in answers[8]["additionalContext"]
     assert house.tool("headspace effort log 'Found it.'") == {}
     house.headspace("effort", "log", "Found it.")
     assert house.tool() == {}

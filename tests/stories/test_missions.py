@@ -144,7 +144,7 @@ def test_a_worker_reports_itself(tmux: Terminal) -> None:
     mission = sent_off(tmux, conversation, "Write it down")
     worker = tmux.daemon.agent(mission["workers"][0]["id"])
     done = run_in(tmux, "report", "It is in NOTES.md.", CLAUDE_CODE_SESSION_ID=worker["session_id"])
-    assert done.stdout == f"Reported. {conversation['name']} is told.\n", done.stderr
+    assert done.stdout == f"Reported. {conversation['name']} receives the result.\n", done.stderr
     tmux.wait_for(pane, "It is in NOTES.md.")
     shown = run_in(tmux, "mission", "show", worker["name"]).stdout
     assert "succeeded" in shown

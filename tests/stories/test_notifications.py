@@ -158,20 +158,20 @@ def test_an_answer_elsewhere_settles_it(tmp_path: Path, phone: Receiver, desk: R
         desk.wait(1)
         wait_until(lambda: all(each["status"] == "delivered" for each in notices(daemon)), "both delivered")
         go_on(daemon)
-        assert phone.wait(2)[1]["title"].startswith("Settled: ")
+        assert phone.wait(2)[1]["title"].startswith("Resolved: ")
         assert status(daemon, "over")["outcome"] == "the tool ran"
-        assert len(desk.calls) == 1
+        assert len(desk.messages) == 1
 
 
 def test_what_is_answered_in_time_is_never_told(tmp_path: Path, phone: Receiver) -> None:
     """A rule that waits a minute: the answer comes first, and why nobody was called can be seen."""
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\nafter = "1m"\n') as daemon:
         ask(daemon)
-        wait_until(lambda: "it is not time yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
         go_on(daemon)
         unsent = wait_until(lambda: daemon.get("/api/notifications").json()["unsent"], "a need that came and went")
-        assert [each["why"] for each in unsent] == ["it is not time yet"]
-        assert (phone.calls, notices(daemon)) == ([], [])
+        assert [each["why"] for each in unsent] == ["not due yet"]
+        assert (phone.messages, notices(daemon)) == ([], [])
 
 
 # --- where people look ------------------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def test_nobody_is_called_about_what_the_page_shows_him(tmp_path: Path, phone: R
         agent_id = str(hook(daemon, "session-start", source="startup")["agent_id"])
         look(daemon, agent_id)
         ask(daemon)
-        wait_until(lambda: "somebody looks at it" in held(daemon).values(), "a call that is held back")
-        assert phone.calls == []
+        wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+        assert phone.messages == []
         wait_until(lambda: not daemon.agent(agent_id)["unseen"], "that somebody has seen it")
         look(daemon, agent_id, visible=False)
         phone.wait(1)
@@ -195,7 +195,7 @@ def test_who_is_there_is_called_later_than_who_is_away(tmp_path: Path, phone: Re
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\npresent_after = "1h"\n') as daemon:
         look(daemon, None)
         ask(daemon)
-        wait_until(lambda: "it is not time yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
         look(daemon, None, visible=False)
         phone.wait(1)
 
@@ -211,8 +211,8 @@ def test_nobody_is_called_about_the_pane_before_him(tmp_path: Path, phone: Recei
         with tmux.attached("work"):
             wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "somebody")
             tmux.keys(pane, "ask", "Enter")
-            wait_until(lambda: "somebody looks at it" in held(daemon).values(), "a call that is held back")
-            assert phone.calls == []
+            wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+            assert phone.messages == []
         (call,) = phone.wait(1)
         assert call["title"] == f"{agent['name']} asks"
         assert "Which?" in call["message"]
@@ -227,7 +227,7 @@ def test_when_nobody_reacts_the_next_channel_is_used(tmp_path: Path, phone: Rece
     with daemon_with(tmp_path, rules, channel("desk", desk), channel("phone", phone)) as daemon:
         ask(daemon)
         phone.wait(1)
-        assert len(desk.calls) == 1
+        assert len(desk.messages) == 1
         assert sorted(each["channel"] for each in notices(daemon)) == ["desk", "phone"]
 
 
@@ -253,7 +253,7 @@ def test_a_channel_that_fails_is_seen_and_passed_over(tmp_path: Path, phone: Rec
         failed = next(each for each in notices(daemon) if each["channel"] == "desk")
         assert failed["status"] == "failed"
         assert "500" in failed["failure"]
-        assert "the last call through desk failed" in headspace(daemon, "doctor").stdout
+        assert "the last notification through desk failed" in headspace(daemon, "doctor").stdout
         for command in (("notify", "list"), ("notify", "rules"), ("doctor",), ("config",)):
             assert SECRET not in headspace(daemon, *command).stdout
         assert SECRET not in daemon.log
@@ -288,7 +288,7 @@ def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None
         write_rules(tmp_path, channel("phone", phone))
         hook(daemon, "session-start", "another", source="startup")
         (digest,) = phone.wait(1)
-        assert digest["title"] == "4 agents need you: 4 calls"
+        assert digest["title"] == "4 agents need you: 4 notifications"
         assert all(f"• {name} wants to run" in digest["message"] for name in names)
         assert digest["message"].endswith("/waits")
         wait_until(lambda: [each["status"] for each in notices(daemon)] == ["delivered"] * 4, "four receipts")
@@ -301,8 +301,8 @@ def test_a_channel_is_used_no_more_than_it_may_be(tmp_path: Path, phone: Receive
         phone.wait(1)
         status(daemon, "delivered")
         ask(daemon, "s2")
-        wait_until(lambda: "no more than 1 calls an hour" in held(daemon).values(), "a call that is held back")
-        assert len(phone.calls) == 1
+        wait_until(lambda: "hourly limit of 1 reached" in held(daemon).values(), "a call that is held back")
+        assert len(phone.messages) == 1
 
 
 # --- what -------------------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_a_project_has_rules_of_its_own(tmp_path: Path, phone: Receiver, desk: R
             ask(daemon, session)
         assert "in loud on" in phone.wait(1)[0]["message"]
         assert "in else on" in desk.wait(1)[0]["message"]
-        assert (len(phone.calls), len(desk.calls)) == (1, 1)
+        assert (len(phone.messages), len(desk.messages)) == (1, 1)
 
 
 # --- whatever happens -------------------------------------------------------------------------------------------------
@@ -361,11 +361,11 @@ def test_a_deadline_survives_a_restart(tmp_path: Path, phone: Receiver) -> None:
     with daemon_with(tmp_path, rules, channel("phone", phone)) as daemon:
         ask(daemon)
         daemon.kill()
-    assert phone.calls == []
+    assert phone.messages == []
     with daemon_with(tmp_path, rules, channel("phone", phone)) as again:
         phone.wait(1)
         status(again, "delivered")
-        assert len(phone.calls) == 1
+        assert len(phone.messages) == 1
 
 
 def test_killed_while_it_calls_nothing_is_sent_twice_at_once(tmp_path: Path, phone: Receiver) -> None:
@@ -394,7 +394,9 @@ def test_two_daemons_call_once(tmp_path: Path, phone: Receiver, postgres: Postgr
         for number in range(5):
             ask((one, two)[number % 2], f"s{number}")
         wait_until(lambda: len(notices(two)) == 5 and all(n["status"] == "delivered" for n in notices(two)), "receipts")
-        told = [line for call in phone.calls for line in call["message"].splitlines() if " on " in line or "•" in line]
+        told = [
+            line for call in phone.messages for line in call["message"].splitlines() if " on " in line or "•" in line
+        ]
         assert len(told) == len(set(told)) == 5
 
 
@@ -420,8 +422,8 @@ def test_rules_that_cannot_be_used_leave_those_before(tmp_path: Path, phone: Rec
         write_rules(tmp_path, channel("phone", phone), "[waiting]\nafter = 'soon'\n")
         ask(daemon)
         phone.wait(1)
-        assert "'soon' is no time" in wait_until(lambda: _problem(daemon), "a health that says so")
-        assert "'soon' is no time" in headspace(daemon, "notify", "rules").stdout
+        assert "'soon' is not a duration" in wait_until(lambda: _problem(daemon), "a health that says so")
+        assert "'soon' is not a duration" in headspace(daemon, "notify", "rules").stdout
 
 
 def _problem(daemon: RunningDaemon) -> str:
@@ -435,7 +437,11 @@ def test_the_command_tries_every_channel(tmp_path: Path, phone: Receiver, desk: 
         done = headspace(daemon, "notify", "test", "--json")
         found = {each["channel"]: each["status"] for each in json.loads(done.stdout)["channels"]}
         assert found == {"desktop": "unavailable", "page": "unavailable", "phone": "sent", "desk": "sent"}
-        assert (done.returncode, phone.titles, desk.titles) == (0, ["A test of Headspace"], ["A test of Headspace"])
+        assert (done.returncode, phone.titles, desk.titles) == (
+            0,
+            ["Headspace test notification"],
+            ["Headspace test notification"],
+        )
         desk.status = 403
         done = headspace(daemon, "notify", "test", "desk")
         assert (done.returncode, "failed" in done.stdout, SECRET in done.stdout) == (1, True, False)
@@ -457,13 +463,13 @@ def test_a_linux_desktop_shows_it_and_takes_it_back(tmp_path: Path) -> None:
         hook(daemon, "user-prompt-submit", prompt="Go")
         hook(daemon, "pre-tool-use", tool_use_id="t1", **told)
         hook(daemon, "permission-request", **told)
-        (shown,) = wait_until(lambda: desktop.told("show"), "a notification")
+        (shown,) = wait_until(lambda: desktop.recorded("show"), "a notification")
         assert (shown["app"], shown["urgency"]) == ("Headspace", 2)
         assert "echo &lt;b&gt;&amp;" in shown["body"]
         assert f"{daemon.url}/agents/" in shown["body"]
         assert status(daemon, "delivered")["channel"] == "desktop"
         hook(daemon, "post-tool-use", tool_use_id="t1", **told)
-        (closed,) = wait_until(lambda: desktop.told("close"), "that it is closed")
+        (closed,) = wait_until(lambda: desktop.recorded("close"), "that it is closed")
         assert closed["close"] == shown["show"]
         assert status(daemon, "over")["outcome"] == "the tool ran"
 
@@ -478,6 +484,6 @@ def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> N
             ask(daemon, f"s{number}")
         wait_until(lambda: "no_desktop" in daemon.log, "a line in the log")
         assert daemon.log.count("no_desktop") == 1
-        assert "nobody shows notifications here" in headspace(daemon, "notify", "rules").stdout
-        assert "nobody is called: nobody shows notifications here" in headspace(daemon, "doctor").stdout
+        assert "no notification service in the D-Bus session" in headspace(daemon, "notify", "rules").stdout
+        assert "no channel: no notification service in the D-Bus session" in headspace(daemon, "doctor").stdout
         assert (notices(daemon), daemon.get("/health").json()["status"]) == ([], "ok")

@@ -101,7 +101,7 @@ def test_the_past_is_imported(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         planned = json.loads(headspace("import", "--dry-run", "--json"))
         assert (planned["files"], planned["events"]) == (2, 0)
-        assert "Brought in 2 transcripts" in headspace("import")
+        assert "Imported 2 transcripts" in headspace("import")
         assert "already" in headspace("import")
         agents = daemon.get("/api/agents?all=true").json()
         assert [(agent["state"], agent["command"]["outcome"]) for agent in agents] == [("ended", "completed")] * 2

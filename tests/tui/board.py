@@ -30,7 +30,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views import agent_view
 from claude_headspace.kernel.wait_request import Option, Question
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import FeedEvent

@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait_request import Field, Option, Question
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 from claude_headspace.surfaces.tui.app import Top
 from tests.tui.board import HOSTILE, NOON, FixedFeed, RecordingActions, ago, make_agent, make_app, screen_text

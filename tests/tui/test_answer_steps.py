@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, TextStep, answer_form, answerable_wait
 
 RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue"}

@@ -178,7 +178,7 @@ def test_settings(pages: Pages, daemon: RunningDaemon) -> None:
     page = pages.open(daemon, "/settings")
     row = page.locator("li", has_text="heartbeat_seconds")
     expect(row).to_contain_text("from environment, default 15")
-    expect(row).to_contain_text("Pause between heartbeat comments")
+    expect(row).to_contain_text("Seconds between heartbeat comments")
 
 
 def test_the_back_and_forward_buttons(pages: Pages, sample: Sample) -> None:

@@ -15,7 +15,7 @@ from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import decode as claude_code_events
 from claude_headspace.clients.plate_spinner import decode as plate_spinner_events
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.acts import bare_meta, decode_act
+from claude_headspace.kernel.act_events import bare_meta, decode_act
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.tolerant_json import parse

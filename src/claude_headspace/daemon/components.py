@@ -251,15 +251,15 @@ class Outputs:
 def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
-    keyboard, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
-    terminal = TerminalInput(read, engine, keyboard)
+    pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
+    terminal = TerminalInput(read, engine, pane_input)
     handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
     expect = partial(expected.declare, "missions")
     notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
         links,
         RemoteActions(journal, engine, clock, host, handlers),
-        MissionReports(journal, engine, keyboard, clock, host, expect),
+        MissionReports(journal, engine, pane_input, clock, host, expect),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),

@@ -162,6 +162,6 @@ class StatusReport:
             depth=counts.depth,
             rejected=counts.rejected,
             lost=counts.lost,
-            taken=counts.taken,
+            taken=counts.processed,
             last_drain_at=iso(counts.last_drain_at) if counts.last_drain_at else None,
         )

@@ -9,6 +9,7 @@ Rules
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from claude_headspace.daemon.components import Base, Hooks, Inputs, Outputs, Stream
@@ -35,27 +36,18 @@ class Stoppable(Protocol):
         """Stop, and wait for the end."""
 
 
+@dataclass
 class Lifecycle:
     """The daemon from its start to its stop."""
 
-    def __init__(
-        self,
-        base: Base,
-        stream: Stream,
-        inputs: Inputs,
-        hooks: Hooks,
-        outputs: Outputs,
-        socket: RpcServer,
-        advertisement: Advertisement | None,
-    ) -> None:
-        self._base = base
-        self._stream = stream
-        self._inputs = inputs
-        self._hooks = hooks
-        self._outputs = outputs
-        self._socket = socket
-        self._advertisement = advertisement
-        self._starting: asyncio.Task[None] | None = None
+    base: Base
+    stream: Stream
+    inputs: Inputs
+    hooks: Hooks
+    outputs: Outputs
+    socket: RpcServer
+    advertisement: Advertisement | None
+    _starting: asyncio.Task[None] | None = None
 
     @property
     def is_starting(self) -> bool:
@@ -65,15 +57,15 @@ class Lifecycle:
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Run the components."""
-        self._inputs.engine.start()
+        self.inputs.engine.start()
         if await self._is_available():
-            self._base.outages.end()
+            self.base.outages.end()
             await self._start()
         else:
             self._starting = asyncio.create_task(self._start_later(), name="start")
-        await self._socket.start()
-        if self._advertisement is not None:
-            self._advertisement.start()
+        await self.socket.start()
+        if self.advertisement is not None:
+            self.advertisement.start()
         try:
             yield
         finally:
@@ -84,23 +76,23 @@ class Lifecycle:
     async def _is_available(self) -> bool:
         """Open the journal, and read what the components need before they start."""
         try:
-            await asyncio.to_thread(self._base.journal.open)
-            if self._stream.listener is not None:
-                await self._stream.listener.acquire_host_name()
+            await asyncio.to_thread(self.base.journal.open)
+            if self.stream.listener is not None:
+                await self.stream.listener.acquire_host_name()
             await asyncio.to_thread(self._load)
         except JournalUnavailable as error:
-            self._base.outages.begin(error.message)
+            self.base.outages.begin(error.message)
             return False
         return True
 
     def _load(self) -> None:
-        self._base.counters.load(self._base.journal, self._base.host)
-        self._base.clock.continue_after(self._last_received())
+        self.base.counters.load(self.base.journal, self.base.host)
+        self.base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:
         """When the last event of this machine was received."""
-        envelopes = (stored.envelope for stored in self._base.journal.events(limit=NEWEST_EVENTS))
-        return max((each.received_at for each in envelopes if each.host == self._base.host), default=0)
+        envelopes = (stored.envelope for stored in self.base.journal.events(limit=NEWEST_EVENTS))
+        return max((each.received_at for each in envelopes if each.host == self.base.host), default=0)
 
     async def _start_later(self) -> None:
         """Start as soon as the database is available."""
@@ -111,20 +103,20 @@ class Lifecycle:
             try:
                 await self._start()
             except JournalUnavailable as error:  # unavailable again
-                self._base.outages.begin(error.message)
+                self.base.outages.begin(error.message)
             else:
-                self._base.outages.end()
+                self.base.outages.end()
                 return
 
     async def _start(self) -> None:
-        inputs, hooks, outputs, stream = self._inputs, self._hooks, self._outputs, self._stream
+        inputs, hooks, outputs, stream = self.inputs, self.hooks, self.outputs, self.stream
         await inputs.sources.load_agents()
         await asyncio.to_thread(hooks.efforts.load)
         await asyncio.to_thread(outputs.mission_reports.load)
         await hooks.held.release_all(await asyncio.to_thread(self._own_agents))
-        if self._base.spool.depth:
+        if self.base.spool.depth:
             await inputs.sources.read_backlog()
-        stream.events.start(self._base.counters.journal.last_seq)
+        stream.events.start(self.base.counters.journal.last_seq)
         if stream.follower is not None:
             stream.follower.start()
             stream.follower.read_soon()
@@ -141,21 +133,21 @@ class Lifecycle:
             component.start()
 
     def _own_agents(self) -> list[Agent]:
-        return [agent for agent in self._base.journal.agents() if agent.host == self._base.host]
+        return [agent for agent in self.base.journal.agents() if agent.host == self.base.host]
 
     # --- stop ---
 
     def release_clients(self) -> None:
         """End the streams and the held hooks, before the server waits for its connections."""
-        self._stream.events.close()
-        self._hooks.held.close()
+        self.stream.events.close()
+        self.hooks.held.close()
 
     async def _stop(self) -> None:
-        inputs, hooks, outputs, journal = self._inputs, self._hooks, self._outputs, self._base.journal
+        inputs, hooks, outputs, journal = self.inputs, self.hooks, self.outputs, self.base.journal
         deadline = asyncio.get_running_loop().call_later(GRACE_SECONDS, journal.abort_connections)
-        if self._advertisement is not None:
-            await self._advertisement.stop()
-        await self._socket.stop()
+        if self.advertisement is not None:
+            await self.advertisement.stop()
+        await self.socket.stop()
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
@@ -169,7 +161,7 @@ class Lifecycle:
             inputs.sources,
             hooks.spool,
             inputs.engine,
-            *(each for each in (self._stream.listener, self._stream.follower) if each is not None),
+            *(each for each in (self.stream.listener, self.stream.follower) if each is not None),
         )
         for component in components:
             await component.stop()

@@ -1,19 +1,29 @@
 """The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from claude_headspace.demo.player import Player
-    from claude_headspace.demo.sandbox import Sandbox
-    from claude_headspace.demo.schedule import Scenario
+from claude_headspace.demo.player import Player
+from claude_headspace.demo.sandbox import Sandbox, create_sandbox
+from claude_headspace.demo.scenarios import SCENARIOS
+from claude_headspace.demo.schedule import Scenario, SimulatedAgent
+from claude_headspace.kernel.names import suggest_names
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.open import open_in_browser
+from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.cli.presentation.setup import demo_intro
+from claude_headspace.surfaces.text.timestamps import parse_duration
+from claude_headspace.surfaces.tui.app import Top
+from claude_headspace.surfaces.tui.feed import LiveFeed
+from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
 def demo(
@@ -33,24 +43,20 @@ def demo(
         Path | None, typer.Option("--directory", help="A new directory to use instead of a temporary one.")
     ] = None,
 ) -> None:
-    """Show Headspace with simulated agents, in a temporary directory.
+    """Run a demo with simulated agents.
 
-    Starts a separate daemon with the real hooks. The agents work, ask, plan, fail and wait. Answer them in the browser:
-    they continue with your answer. Your settings and sessions are not used, and everything is removed at the end.
+    Starts a separate daemon with the real hooks, in a temporary directory. The agents work, ask, plan, fail and wait.
+    Answer them in the browser: they continue with your answer. Your settings and sessions are not used, and everything
+    is removed at the end.
     """
-    import asyncio
-
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.timestamps import parse_duration
-
     seconds = None if length is None else parse_duration("--for", length)
     _stop_on_signals()
     with suppress(KeyboardInterrupt):
-        terminal.screen().show([terminal.dim("Starting the demo…")])
+        output.screen().show([output.dim("Starting the demo…")])
         with started_demo(seed, speed, agents, directory) as (sandbox, player):
             _show_links(sandbox, only_print=only_print, tui=tui)
             asyncio.run(_show_board(sandbox, player, seconds) if tui else player.play(seconds))
-    terminal.screen().show([terminal.line("The demo has ended. All its files were removed.")])
+    output.screen().show([output.line("The demo has ended. All its files were removed.")])
 
 
 def _stop_on_signals() -> None:
@@ -68,12 +74,8 @@ def _stop_on_signals() -> None:
 @contextmanager
 def started_demo(
     seed: int = 1, speed: float = 1.0, agents: int | None = None, directory: Path | None = None
-) -> "Iterator[tuple[Sandbox, Player]]":
+) -> Iterator[tuple[Sandbox, Player]]:
     """A sandbox with a running daemon and the history of all agents. The caller runs the player."""
-    from claude_headspace.demo.player import Player
-    from claude_headspace.demo.sandbox import create_sandbox
-    from claude_headspace.demo.schedule import SimulatedAgent
-
     with create_sandbox(directory) as sandbox:
         transcripts = str(sandbox.transcripts)
         scenarios = enumerate(choose_scenarios(agents))
@@ -84,11 +86,8 @@ def started_demo(
         yield sandbox, player
 
 
-def choose_scenarios(number: int | None) -> "list[Scenario]":
+def choose_scenarios(number: int | None) -> list[Scenario]:
     """This many scenarios. Repeated ones get another name and start at another time of their loop."""
-    from claude_headspace.demo.scenarios import SCENARIOS
-    from claude_headspace.kernel.names import suggest_names
-
     chosen = list(SCENARIOS[:number])
     names = {scenario.profile.name for scenario in SCENARIOS}
     for index in range(len(chosen), number or 0):
@@ -100,28 +99,17 @@ def choose_scenarios(number: int | None) -> "list[Scenario]":
     return chosen
 
 
-def _show_links(sandbox: "Sandbox", *, only_print: bool, tui: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.open import opened
-    from claude_headspace.surfaces.cli.presentation.setup import programme
-
+def _show_links(sandbox: Sandbox, *, only_print: bool, tui: bool) -> None:
     client = sandbox.client
     link = client.url + client.create_sign_in_link()["path"]
-    is_open = not only_print and not tui and opened(link)
-    screen = terminal.screen()
+    is_open = not only_print and not tui and open_in_browser(link)
+    screen = output.screen()
     home = str(sandbox.paths.state)
-    screen.show(programme(client.url if is_open else link, home, is_open=is_open, width=screen.width))
+    screen.show(demo_intro(client.url if is_open else link, home, is_open=is_open, width=screen.width))
 
 
-async def _show_board(sandbox: "Sandbox", player: "Player", seconds: float | None) -> None:
+async def _show_board(sandbox: Sandbox, player: Player, seconds: float | None) -> None:
     """Show `headspace top` while the player runs. Either one ends the other."""
-    import asyncio
-
-    from claude_headspace.surfaces.cli.options import now
-    from claude_headspace.surfaces.tui.app import Top
-    from claude_headspace.surfaces.tui.feed import LiveFeed
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
-
     os.environ.update(sandbox.environment)
     top = Top(LiveFeed(), TerminalActions(), now, "dark", bell=False, once=False)
     play = asyncio.create_task(player.play(seconds))

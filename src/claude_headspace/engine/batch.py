@@ -20,7 +20,8 @@ from claude_headspace.engine.batch_agents import BatchAgents
 from claude_headspace.engine.effort_batch import EffortBatch
 from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.acts import AgentClosed, caused_by
+from claude_headspace.kernel.act_events import caused_by
+from claude_headspace.kernel.acts import AgentClosed, AgentRenamed
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
@@ -42,7 +43,7 @@ from claude_headspace.kernel.effort.acts import is_act
 from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
-from claude_headspace.kernel.facts import AgentRegistered, AgentRenamed, Event
+from claude_headspace.kernel.facts import AgentRegistered, Event
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict

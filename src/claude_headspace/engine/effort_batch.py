@@ -10,7 +10,7 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.acts import caused_by
+from claude_headspace.kernel.act_events import caused_by
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, project_at
 from claude_headspace.kernel.effort import acts

@@ -18,7 +18,8 @@ import msgspec
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.acts import AgentImported, wrap_act
+from claude_headspace.kernel.act_events import wrap_act
+from claude_headspace.kernel.acts import AgentImported
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Strategy, identities
 from claude_headspace.kernel.effort.snapshot import EFFORTS_SNAPSHOT_ID

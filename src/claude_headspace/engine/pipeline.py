@@ -117,7 +117,7 @@ class HookPipeline:
         except JournalUnavailable:
             raise
         except HeadspaceError:
-            self._fallback.left_spool(received.envelope)  # it is set aside
+            self._fallback.left_spool(received.envelope)  # it is rejected
             raise
         self._fallback.left_spool(received.envelope)
         return True

@@ -31,7 +31,8 @@ from claude_headspace.engine.changes import CommittedChanges
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.acts import Act, wrap_act
+from claude_headspace.kernel.act_events import wrap_act
+from claude_headspace.kernel.acts import Act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort

@@ -34,10 +34,7 @@ def translate_errors(dialect: Dialect, cause: Callable[[], Exception | None] = l
 HINTS = (
     (r'database "(.*)" does not exist', r"Create it with `createdb -E UTF8 \1` on the server, or correct the address."),
     (r'role "(.*)" does not exist', r"Create it with `createuser \1` on the server, or correct the address."),
-    (
-        "password|authentication failed",
-        "Check the user, and the password in `~/.pgpass` or in the address.",
-    ),
+    ("password|authentication failed", "Check the user, and the password in `~/.pgpass` or in the address."),
     (r"pg_hba\.conf", "Allow this machine in the server's `pg_hba.conf`."),
     (
         "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
@@ -45,10 +42,7 @@ HINTS = (
         "Is the server up, and is the address right?",
     ),
     ("too many clients|connection slots", "Raise `max_connections` on the server."),
-    (
-        "read-only transaction",
-        "This server is read-only: use the primary server, or make this one writable.",
-    ),
+    ("read-only transaction", "This server is read-only: use the primary server, or make this one writable."),
     (
         "permission denied",
         "The user must own the database or be allowed to create tables in it: `createdb -E UTF8 -O USER NAME`.",

@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, Select, select
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.values import Row, encode_body, replace_nul
+from claude_headspace.journal.values import Row, body_row, replace_nul
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Lifecycle, Message, Task, Window
 
 decode_effort = msgspec.json.Decoder(Effort).decode
@@ -26,35 +26,17 @@ IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
 
 def effort_row(effort: Effort) -> Row:
     """The row of an effort."""
-    return {
-        "id": effort.id,
-        "task_id": effort.task_id,
-        "host": replace_nul(effort.host),
-        "lifecycle": effort.lifecycle.value,
-        "started_at": effort.started_at,
-        "body": encode_body(effort),
-    }
+    return body_row(effort, "id", "task_id", "host", "started_at") | {"lifecycle": effort.lifecycle.value}
 
 
 def task_row(task: Task) -> Row:
     """The row of a task."""
-    return {
-        "id": task.id,
-        "host": replace_nul(task.host),
-        "dir_path": replace_nul(task.dir_path),
-        "body": encode_body(task),
-    }
+    return body_row(task, "id", "host", "dir_path")
 
 
 def window_row(window: Window) -> Row:
     """The row of a context window of an effort."""
-    return {
-        "effort_id": window.effort_id,
-        "id": window.id,
-        "started_at": window.started_at,
-        "ended_at": window.ended_at,
-        "body": encode_body(window),
-    }
+    return body_row(window, "effort_id", "id", "started_at", "ended_at")
 
 
 def message_row(message: Message) -> Row:

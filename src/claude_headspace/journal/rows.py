@@ -8,7 +8,7 @@ from sqlalchemy import Table
 
 from claude_headspace.journal import schema
 from claude_headspace.journal.efforts import change_rows, task_row
-from claude_headspace.journal.values import Row, encode_body, replace_nul
+from claude_headspace.journal.values import Row, body_row, encode_body, replace_nul
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
@@ -81,18 +81,12 @@ def make_stream_message(seq: int, publish: Publish) -> StreamMessage:
 
 def stream_row(message: StreamMessage) -> Row:
     """The row of a stream message."""
-    return {
-        "seq": message.seq,
-        "type": message.type,
-        "agent_id": message.agent_id,
-        "project_id": message.project_id,
-        "data": message.data.decode(),
-    }
+    return msgspec.structs.asdict(message) | {"data": message.data.decode()}
 
 
 def stream_message_from_row(row: Mapping[str, Any]) -> StreamMessage:
     """The stream message of a row."""
-    return StreamMessage(row["seq"], row["type"], row["agent_id"], row["project_id"], row["data"].encode())
+    return StreamMessage(**{**row, "data": row["data"].encode()})
 
 
 def agent_row(agent: Agent) -> Row:
@@ -114,12 +108,7 @@ def roster_row(agent: Agent) -> Row:
 
 def snapshot_row(snapshot: Snapshot) -> Row:
     """The row of a snapshot: all of it as JSON."""
-    return {
-        "agent_id": snapshot.agent.id,
-        "seq": snapshot.seq,
-        "at": snapshot.at,
-        "body": encode_body(snapshot),
-    }
+    return {"agent_id": snapshot.agent.id} | body_row(snapshot, "seq", "at")
 
 
 def turn_from_row(row: Mapping[str, Any]) -> Turn:
@@ -133,46 +122,20 @@ def identity_row(identity: Identity, agent_id: str) -> Row:
 
 
 def _session_row(session: Session) -> Row:
-    return {
-        "id": session.id,
-        "agent_id": session.agent_id,
-        "ordinal": session.ordinal,
-        "body": encode_body(session),
-    }
+    return body_row(session, "id", "agent_id", "ordinal")
 
 
 def _command_row(command: Command) -> Row:
-    return {
-        "id": command.id,
-        "agent_id": command.agent_id,
-        "started_at": command.started_at,
-        "body": encode_body(command),
-    }
+    return body_row(command, "id", "agent_id", "started_at")
 
 
 def _wait_row(wait: Wait) -> Row:
-    return {
-        "id": wait.id,
-        "agent_id": wait.agent_id,
-        "opened_at": wait.opened_at,
-        "closed_at": wait.closed_at,
-        "body": encode_body(wait),
-    }
+    return body_row(wait, "id", "agent_id", "opened_at", "closed_at")
 
 
 def _turn_row(turn: Turn) -> Row:
-    return {
-        "id": turn.id,
-        "agent_id": turn.agent_id,
-        "project_id": turn.project_id,
-        "command_id": turn.command_id,
-        "actor": turn.actor.value,
-        "intent": turn.intent.value,
-        "text": replace_nul(turn.text),
-        "at": turn.at,
-        "timestamp_source": turn.timestamp_source,
-        "reason": turn.reason,
-    }
+    converted = {"actor": turn.actor.value, "intent": turn.intent.value, "text": replace_nul(turn.text)}
+    return msgspec.structs.asdict(turn) | converted
 
 
 def _state_row(seq: int, change: Change) -> Row:
@@ -261,9 +224,5 @@ class Projection:
 
 def patch_values(patch: TurnPatch) -> Row:
     """The columns that a correction of a turn changes."""
-    return {
-        "command_id": patch.command_id,
-        "intent": patch.intent.value,
-        "at": patch.at,
-        "timestamp_source": patch.timestamp_source,
-    }
+    corrected = {"command_id": patch.command_id, "at": patch.at, "timestamp_source": patch.timestamp_source}
+    return corrected | {"intent": patch.intent.value}

@@ -6,13 +6,21 @@ log. All other tables are projections: they follow from `snapshots` and `events`
 Timestamps are microseconds since 1970. Payloads and bodies are JSON texts that the database never parses.
 """
 
-from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, SmallInteger, Table, Text
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, ColumnElement, Index, Integer, MetaData, SmallInteger, Table, Text
 
 metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"})
 
 Timestamp = BigInteger
 Sequence = BigInteger().with_variant(Integer, "sqlite")
 """On SQLite an INTEGER primary key is the row id itself and needs no separate index."""
+
+
+def only(condition: ColumnElement[bool]) -> dict[str, Any]:
+    """The options of an index that contains only the rows with a condition."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
+
 
 counters = Table(
     "counters",
@@ -40,19 +48,8 @@ events = Table(
     Column("anomaly", Text),
 )
 Index(None, events.c.agent_id, events.c.seq)
-Index(
-    "ix_events_delivery_id",
-    events.c.delivery_id,
-    unique=True,
-    sqlite_where=events.c.delivery_id.is_not(None),
-    postgresql_where=events.c.delivery_id.is_not(None),
-)
-Index(
-    "ix_events_anomaly",
-    events.c.seq,
-    sqlite_where=events.c.anomaly.is_not(None),
-    postgresql_where=events.c.anomaly.is_not(None),
-)
+Index("ix_events_delivery_id", events.c.delivery_id, unique=True, **only(events.c.delivery_id.is_not(None)))
+Index("ix_events_anomaly", events.c.seq, **only(events.c.anomaly.is_not(None)))
 
 stream = Table(
     "stream",
@@ -155,12 +152,7 @@ waits = Table(
     Column("body", Text, nullable=False),
 )
 Index(None, waits.c.agent_id, waits.c.opened_at)
-Index(
-    "ix_waits_open",
-    waits.c.opened_at,
-    sqlite_where=waits.c.closed_at.is_(None),
-    postgresql_where=waits.c.closed_at.is_(None),
-)
+Index("ix_waits_open", waits.c.opened_at, **only(waits.c.closed_at.is_(None)))
 
 states = Table(
     "states",
@@ -262,20 +254,7 @@ tokens = Table(
 """Named API tokens. Only the hash of a token is stored."""
 Index(None, tokens.c.digest, unique=True)
 
-PROJECTIONS = (
-    agents,
-    roster,
-    identities,
-    sessions,
-    commands,
-    turns,
-    waits,
-    states,
-    tasks,
-    efforts,
-    windows,
-    messages,
-)
+PROJECTIONS = (agents, roster, identities, sessions, commands, turns, waits, states, tasks, efforts, windows, messages)
 """The tables that are derived from the log."""
 
 for _table in PROJECTIONS:

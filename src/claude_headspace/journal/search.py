@@ -146,12 +146,7 @@ class SqlSearch(SqlReader):
     def documents(self, ids: Collection[int]) -> dict[int, tuple[Document, str]]:
         turns = schema.turns.c
         statement = (
-            select(
-                schema.documents,
-                turns.text,
-                turns.at.label("turn_at"),
-                turns.command_id.label("turn_command_id"),
-            )
+            select(schema.documents, turns.text, turns.at.label("turn_at"), turns.command_id.label("turn_command_id"))
             .select_from(schema.documents.outerjoin(schema.turns, turns.id == documents.turn_id))
             .where(documents.id.in_(list(ids)))
         )

@@ -1,5 +1,6 @@
 """Named tokens in the database. Every request reads them, so a revoked token is refused at once."""
 
+import msgspec
 from sqlalchemy import select, update
 
 from claude_headspace.journal import schema
@@ -39,23 +40,10 @@ class SqlTokenStore(SqlWriter):
 
 
 def _token(row: Row) -> NamedToken:
-    return NamedToken(
-        name=row["name"],
-        scopes=tuple(row["scopes"].split(",")),
-        owner=row["owner"],
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-        last_used_at=row["last_used_at"],
-    )
+    values = {name: row[name] for name in NamedToken.__struct_fields__}
+    return NamedToken(**values | {"scopes": tuple(row["scopes"].split(","))})
 
 
 def _row(token: NamedToken, digest: str) -> Row:
-    return {
-        "name": token.name,
-        "digest": digest,
-        "scopes": ",".join(token.scopes),
-        "owner": replace_nul(token.owner),
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-        "last_used_at": token.last_used_at,
-    }
+    converted = {"digest": digest, "scopes": ",".join(token.scopes), "owner": replace_nul(token.owner)}
+    return msgspec.structs.asdict(token) | converted

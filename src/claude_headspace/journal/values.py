@@ -20,3 +20,8 @@ def replace_nul(value: Value) -> Value:
 def encode_body(value: msgspec.Struct) -> str:
     """A value as JSON text. JSON escapes NUL, so the text has none."""
     return _encode(value).decode()
+
+
+def body_row(value: msgspec.Struct, *columns: str) -> Row:
+    """A row with some fields of a value as columns, and all of it as JSON in the column `body`."""
+    return {name: replace_nul(getattr(value, name)) for name in columns} | {"body": encode_body(value)}

@@ -15,8 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from claude_headspace.kernel import forms
+from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked, WaitAnswered
+from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
 from claude_headspace.kernel.wait_request import Question
 
 

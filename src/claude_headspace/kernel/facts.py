@@ -6,6 +6,7 @@ reported, not what follows from it.
 
 import msgspec
 
+from claude_headspace.kernel.acts import Act
 from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Decisions, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
@@ -320,75 +321,10 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     supervised: bool = False
 
 
-class MissionReported(msgspec.Struct, frozen=True):
-    """A worker reports the result of its mission."""
-
-    text: str
-    failed: bool = False
-
-
-class MissionFinished(msgspec.Struct, frozen=True):
-    """A person ended a mission."""
-
-    outcome: str
-    text: str = ""
-
-
-class WorkerEnded(msgspec.Struct, frozen=True):
-    """A worker of this conversation ended. `text` is what the conversation is told."""
-
-    mission_id: str
-    goal: str
-    text: str
-
-
-class ConversationWoken(msgspec.Struct, frozen=True):
-    """A prompt about the results of workers is about to be typed."""
-
-
-class RestartBegun(msgspec.Struct, frozen=True):
-    """The supervisor ends the client and starts another one."""
-
-    reason: str
-
-
-class SupervisionEnded(msgspec.Struct, frozen=True):
-    """The client is not supervised any more."""
-
-    reason: str
-
-
 class WrapperVanished(msgspec.Struct, frozen=True):
     """The process that started the client is gone."""
 
     pid: int | None = None
-
-
-class AgentSeen(msgspec.Struct, frozen=True):
-    """A person looked at the agent."""
-
-
-class AgentClosed(msgspec.Struct, frozen=True):
-    """The process that started the client saw it end."""
-
-    reason: str
-    pid: int | None = None
-
-
-class TextTyped(msgspec.Struct, frozen=True):
-    """A text was typed into the agent's terminal through Headspace."""
-
-    text: str
-
-
-class EscPressed(msgspec.Struct, frozen=True):
-    """Esc was pressed in the agent's terminal through Headspace."""
-
-
-class TypingFailed(msgspec.Struct, frozen=True):
-    """A text or key could not be typed."""
-
-    reason: str
 
 
 class ErrandMoved(msgspec.Struct, frozen=True):
@@ -396,86 +332,6 @@ class ErrandMoved(msgspec.Struct, frozen=True):
 
     id: str
     step: str
-
-
-class WaitHeld(msgspec.Struct, frozen=True):
-    """The hook of a dialog is held open for an answer through Headspace, until a time."""
-
-    wait_id: str
-    until: Micros
-
-
-class WaitAnswered(msgspec.Struct, frozen=True):
-    """A person answered a held dialog. The client has not applied the answer yet."""
-
-    wait_id: str
-    words: str
-    by: str
-    via: str
-
-
-class WaitTaken(msgspec.Struct, frozen=True):
-    """The client got the answer and shows no dialog."""
-
-    wait_id: str
-
-
-class WaitReleased(msgspec.Struct, frozen=True):
-    """The hook is not held any more. An answer that was not delivered is void."""
-
-    wait_id: str
-
-
-class NoticeBegun(msgspec.Struct, frozen=True):
-    """A notification is about to be sent: about which need, on which channel, with which title."""
-
-    need: str
-    kind: str
-    channel: str
-    title: str
-    wait_id: str = ""
-
-
-class NoticeSettled(msgspec.Struct, frozen=True):
-    """A notification was sent, or failed with a reason."""
-
-    need: str
-    channel: str
-    failure: str = ""
-    receipt: str = ""
-
-
-class NoticeOver(msgspec.Struct, frozen=True):
-    """A need ended: its notifications are withdrawn."""
-
-    need: str
-    why: str
-
-
-class AgentRenamed(msgspec.Struct, frozen=True):
-    """A person gave the agent another name."""
-
-    name: str
-
-
-class AgentNoted(msgspec.Struct, frozen=True):
-    """A note on what the agent is working on, mostly by the agent itself. An empty text removes it."""
-
-    text: str
-
-
-class ContextLoaded(msgspec.Struct, frozen=True):
-    """The files that a context window started with, the files left out, and what went wrong."""
-
-    files: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    problem: str = ""
-
-
-class AgentImported(msgspec.Struct, frozen=True):
-    """The agent's log was imported from another host."""
-
-    host: str
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -524,31 +380,10 @@ Fact = (
     | UsageMeasured
     | ClientReported
     | ClientVanished
+    | Act
     | AgentRegistered
-    | MissionReported
-    | MissionFinished
-    | WorkerEnded
-    | ConversationWoken
-    | RestartBegun
-    | SupervisionEnded
     | WrapperVanished
-    | AgentSeen
-    | AgentClosed
-    | TextTyped
-    | EscPressed
-    | TypingFailed
     | ErrandMoved
-    | WaitHeld
-    | WaitAnswered
-    | WaitTaken
-    | WaitReleased
-    | NoticeBegun
-    | NoticeSettled
-    | NoticeOver
-    | AgentRenamed
-    | AgentNoted
-    | ContextLoaded
-    | AgentImported
     | Observed
     | Several
 )

@@ -1,8 +1,8 @@
-"""Many agents as one status: of a pane, a window, a tmux session. The most urgent one speaks for all.
+"""The combined status of several agents, for a pane, a window or a tmux session: the most urgent one. Pure.
 
     error > attention > working > checked > done
 
-Attention is called for until somebody looks: then it is checked, and no longer shouts over those who work.
+`attention` becomes `checked` when the user has looked at the agent; then working agents have priority.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ PRIORITY = ("error", "attention", "working", "checked", "done")
 
 
 def combined_status(statuses: Iterable[str]) -> str:
-    """The status of a group; an empty one is done."""
+    """The most urgent status; `done` for an empty group."""
     return min(statuses, key=_urgency, default=PRIORITY[-1])
 
 

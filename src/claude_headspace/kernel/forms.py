@@ -6,7 +6,7 @@ each field.
 Rules
 - Parsing never fails: other parts of a schema are ignored, and the server validates again.
 - Every surface uses the same validation. It names the field and the problem.
-- Typed text is converted to the type of its field (`filled`); empty fields are left out.
+- Typed text is converted to the type of its field (`convert_values`); empty fields are left out.
 """
 
 import re
@@ -32,20 +32,21 @@ FORMATS = {
 }
 
 
-# --- reading a schema -------------------------------------------------------------------------------------------------
+# --- parsing a schema -------------------------------------------------------------------------------------------------
 
 
 def parse_form(schema: object) -> tuple[Field, ...]:
     """The fields of a JSON schema, in its order."""
-    wanted = _as_object(schema)
-    properties = list(_as_object(wanted.get("properties")).items())[:MAX_FIELDS]
-    required = _as_list(wanted.get("required"))
-    return tuple(_parse_field(name, _as_object(told), required=name in required) for name, told in properties)
+    form = _as_object(schema)
+    properties = list(_as_object(form.get("properties")).items())[:MAX_FIELDS]
+    required = _as_list(form.get("required"))
+    return tuple(_parse_field(name, _as_object(value), required=name in required) for name, value in properties)
 
 
 def _parse_field(name: str, property_schema: Content, *, required: bool) -> Field:
     kind, options = _parse_kind(property_schema)
-    floor, ceiling = ("minLength", "maxLength") if kind == "text" else ("minimum", "maximum")
+    default = property_schema.get("default")
+    minimum, maximum = ("minLength", "maxLength") if kind == "text" else ("minimum", "maximum")
     return Field(
         name=name,
         kind=kind,
@@ -53,9 +54,9 @@ def _parse_field(name: str, property_schema: Content, *, required: bool) -> Fiel
         description=one_line(_as_text(property_schema.get("description"))),
         required=required,
         options=options,
-        default=property_schema.get("default") if _is_plain(property_schema.get("default")) else None,
-        least=_as_float(property_schema.get(floor)),
-        most=_as_float(property_schema.get(ceiling)),
+        default=default if isinstance(default, str | int | float | bool) else None,
+        least=_as_float(property_schema.get(minimum)),
+        most=_as_float(property_schema.get(maximum)),
         format=short(_as_text(property_schema.get("format"))),
     )
 
@@ -66,8 +67,8 @@ def _parse_kind(property_schema: Content) -> tuple[str, tuple[Option, ...]]:
         return "choices", _parse_options(_as_object(property_schema.get("items")))
     if options := _parse_options(property_schema):
         return "choice", options
-    named = _as_text(property_schema.get("type"))
-    return named if named in ("number", "integer", "boolean") else "text", ()
+    kind = _as_text(property_schema.get("type"))
+    return kind if kind in ("number", "integer", "boolean") else "text", ()
 
 
 def _parse_options(property_schema: Content) -> tuple[Option, ...]:
@@ -77,8 +78,8 @@ def _parse_options(property_schema: Content) -> tuple[Option, ...]:
         pairs = [(each.get("const"), each.get("title")) for each in titled if isinstance(each, dict)]
     else:
         pairs = list(zip_longest(_as_list(property_schema.get("enum")), _as_list(property_schema.get("enumNames"))))
-    labelled = [(_as_text(value), one_line(_as_text(words))) for value, words in pairs[:MAX_OPTIONS]]
-    return tuple(Option(value, words) for value, words in labelled if value)
+    options = [Option(_as_text(value), one_line(_as_text(title))) for value, title in pairs[:MAX_OPTIONS]]
+    return tuple(option for option in options if option.label)
 
 
 def _as_object(value: object) -> Content:
@@ -97,26 +98,25 @@ def _as_float(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float | bool)
-
-
 # --- validation -------------------------------------------------------------------------------------------------------
 
 
 def find_problem(form: tuple[Field, ...], content: Mapping[str, Any] | None) -> str | None:
     """The first problem of a filled-in form; None if it is valid."""
-    given = content or {}
-    if unknown := [name for name in given if form and name not in {field.name for field in form}]:
+    values = content or {}
+    if unknown := [name for name in values if form and name not in {field.name for field in form}]:
         return f"The form has no field “{unknown[0][:200]}”."
     for field in form:
-        value = given.get(field.name)
+        value = values.get(field.name)
         if value is None or value in ("", []):
             if field.required:
-                return f"The field “{field.name[:200]}” is needed."
-        elif wrong := _CHECKS[field.kind](field, value):
-            return f"The field “{field.name[:200]}” takes {wrong}."
+                return f"The field “{field.name[:200]}” is required."
+        elif expected := _CHECKS[field.kind](field, value):
+            return f"The field “{field.name[:200]}” expects {expected}."
     return None
+
+
+# Each check returns what the field expects, or None if the value is valid.
 
 
 def _check_text(field: Field, value: object) -> str | None:
@@ -126,8 +126,8 @@ def _check_text(field: Field, value: object) -> str | None:
         return f"at least {field.least:g} characters"
     if field.most is not None and len(value) > field.most:
         return f"at most {field.most:g} characters"
-    pattern, words = FORMATS.get(field.format, (None, ""))
-    return words if pattern is not None and not pattern.fullmatch(value) else None
+    pattern, description = FORMATS.get(field.format, (None, ""))
+    return description if pattern is not None and not pattern.fullmatch(value) else None
 
 
 def _check_number(field: Field, value: object) -> str | None:
@@ -148,8 +148,8 @@ def _check_choice(field: Field, value: object) -> str | None:
 
 
 def _check_choices(field: Field, value: object) -> str | None:
-    fits = isinstance(value, list) and all(each in _labels(field) for each in value)
-    return None if fits else f"some of: {', '.join(_labels(field))}"
+    is_valid = isinstance(value, list) and all(each in _labels(field) for each in value)
+    return None if is_valid else f"some of: {', '.join(_labels(field))}"
 
 
 def _labels(field: Field) -> list[str]:
@@ -170,10 +170,10 @@ _CHECKS = {
 
 
 def convert_values(form: tuple[Field, ...], typed: Mapping[str, str | list[str]]) -> Content:
-    """Convert typed text to the types of the fields. Invalid text stays as it is, for `problem` to report."""
+    """Convert typed text to the types of the fields. Invalid text stays as it is, for `find_problem` to report."""
     kinds = {field.name: field.kind for field in form}
-    read = {name: _convert(kinds.get(name, "text"), said) for name, said in typed.items()}
-    return {name: value for name, value in read.items() if value not in ("", [])}
+    values = {name: _convert(kinds.get(name, "text"), text) for name, text in typed.items()}
+    return {name: value for name, value in values.items() if value not in ("", [])}
 
 
 def _convert(kind: str, typed: str | list[str]) -> object:
@@ -181,8 +181,8 @@ def _convert(kind: str, typed: str | list[str]) -> object:
         return [part.strip() for part in typed.split(",") if part.strip()] if isinstance(typed, str) else typed
     text = typed if isinstance(typed, str) else typed[-1] if typed else ""
     if kind == "boolean":
-        low = text.strip().lower()
-        return True if low in YES else False if low in NO else text
+        answer = text.strip().lower()
+        return True if answer in YES else False if answer in NO else text
     return _convert_number(text.strip(), kind) if kind in ("number", "integer") else text
 
 

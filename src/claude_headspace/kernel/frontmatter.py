@@ -1,7 +1,7 @@
-"""The lines between two `---` at the beginning of a Markdown file, and the text after them.
+"""Parse the frontmatter of a Markdown file: the lines between two `---` at its beginning. Pure; never raises.
 
-Tolerant, as of every foreign file: a plain subset of YAML is read (texts, numbers, booleans, lists, comments), and what
-is not understood is left out. A block that never ends is no frontmatter, and said to be a problem.
+It understands a subset of YAML: strings, integers, booleans, lists, comments. Other lines are ignored. A block without
+a closing `---` is not frontmatter and is reported as a problem.
 """
 
 import re
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r"(?P<quote>['\"])(?P<text>.*)(?P=quote)(?:[ \t]+#.*)?")
 
 
 class Frontmatter(msgspec.Struct, frozen=True):
-    """What a file says before its text."""
+    """The settings of a file, its text after them, and a problem if there is one."""
 
     settings: dict[str, Any]
     body: str
@@ -28,37 +28,37 @@ class Frontmatter(msgspec.Struct, frozen=True):
 
 
 def parse_frontmatter(text: str) -> Frontmatter:
-    """The settings and the body of a file."""
+    """Split a file into settings and body."""
     text = text.removeprefix("\ufeff")[:MAX_CHARACTERS].replace("\r\n", "\n")
-    found = _BLOCK.match(text)
-    if found is not None:
-        return Frontmatter(_parse_settings(found[1]), text[found.end() :])
+    block = _BLOCK.match(text)
+    if block is not None:
+        return Frontmatter(_parse_settings(block[1]), text[block.end() :])
     return Frontmatter({}, text, "its frontmatter has no end" if _OPENING.match(text) else "")
 
 
 def as_strings(value: object) -> tuple[str, ...]:
-    """The texts of a list; one text is a list of one."""
+    """The items of a list as strings; a string becomes a list of one, other values an empty list."""
     if isinstance(value, str):
         return (value,) if value else ()
-    return tuple(str(each) for each in value) if isinstance(value, list) else ()
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
 
 def _parse_settings(block: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     name = ""
     for line in block.split("\n"):
         entry, item = _ENTRY.fullmatch(line), _ITEM.fullmatch(line)
         if entry:
             name = entry[1]
             value = _parse_value(entry[2])
-            found[name] = [] if value == "" else value
-        elif item and isinstance(found.get(name), list):
-            found[name].append(_parse_value(item[1]))
-        elif line[:1] in " \t" and line.strip() and found.get(name) in ("|", ">", ">-", "|-"):
-            found[name] = line.strip()
-        elif line[:1] in " \t" and line.strip() and isinstance(found.get(name), str):
-            found[name] = f"{found[name]} {line.strip()}"
-    return found
+            settings[name] = [] if value == "" else value
+        elif item and isinstance(settings.get(name), list):
+            settings[name].append(_parse_value(item[1]))
+        elif line[:1] in " \t" and line.strip() and settings.get(name) in ("|", ">", ">-", "|-"):
+            settings[name] = line.strip()
+        elif line[:1] in " \t" and line.strip() and isinstance(settings.get(name), str):
+            settings[name] = f"{settings[name]} {line.strip()}"
+    return settings
 
 
 def _parse_value(source: str) -> Any:

@@ -1,18 +1,19 @@
-"""What the last message of an agent's turn means: does it need the human, is the task finished, or just the turn?
+"""Detect what the last message of an agent's turn means: a question, the end of the task, or the end of the turn.
 
-A pure reading of the text: it calls no model, no network and no clock, and never raises. It reads the end of the
-message, and of the rest only the opening, where agents like to say that they are done.
+Pure: no model, no network, no clock. Never raises.
 
 Rules
-- QUESTION: the agent needs an answer, a decision or an act of the human before it can go on, asked or implied.
-- END_OF_TASK: it says that the whole task is finished ("All done.", "ready to merge"), or sums up what was changed.
-- COMPLETION: everything else: an answer, a part of the work, a failure. Text without words is one, with low confidence.
-- Not read: code (fenced, indented, inline), block quotes, quoted words, links, tables, brackets inside a sentence.
-- An offer ("Want me to add tests?") is a QUESTION while the work is open, and manners once it is said to be finished;
-  "Should I …?" always wants its answer, and "Anything else?" never does.
-- A question that the agent answers itself, or that it tells of somebody else, is none. One that is put to the human
-  stays open over a list of options and a few sentences of advice.
-- Whatever the size of the text, a bounded tail and a bounded opening are read, in time linear in their length.
+- QUESTION: the agent needs an answer, a decision or an action of the user before it can continue, asked or implied.
+- END_OF_TASK: the agent says that the whole task is finished ("All done.", "ready to merge"), or sums up the changes.
+- COMPLETION: everything else: an answer, a part of the work, a failure. Text without words is a COMPLETION with low
+  confidence.
+- The end of the message decides. Of the rest, only the opening is searched for a claim that the task is finished.
+- Ignored: code (fenced, indented, inline), block quotes, quoted words, links, tables, parentheses inside a sentence.
+- An offer ("Want me to add tests?") is a QUESTION, unless the agent says that the task is finished. "Should I …?" is
+  always a QUESTION, "Anything else?" never.
+- A question that the agent answers itself, or reports from another person, does not count. A direct question to the
+  user stays open when a list of options or a few sentences of advice follow.
+- The parts that are read are bounded, and time is linear in their length.
 """
 
 import re
@@ -26,8 +27,8 @@ from claude_headspace.kernel import intent_phrases as phrases
 from claude_headspace.kernel.phrases import IndexedSentence, index_sentence
 from claude_headspace.kernel.state_machine import Intent
 
-# The bounds of what is read, in characters, lines and sentences: a tenth of a millisecond for a usual message, under
-# two for the worst. Questions, claims and lists of options of real sessions lie well inside them.
+# Limits in characters, lines and sentences. A usual message takes a tenth of a millisecond, the worst under two.
+# Questions, claims and lists of options of real sessions are well within these limits.
 _MAX_CHARACTERS = 12_000
 _MAX_LINES = 200
 _MAX_CODE_CHARACTERS = 200_000
@@ -47,14 +48,14 @@ _GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
 _GREEK_QUESTION = re.compile(r";(?=\s|$)")
 _REPEATED_MARKS = re.compile(r"[?!][?!]+")
 _SENTENCE_END = re.compile(r"(?<=[?!])(?=\s)|(?<=[。])|(?<=[\u2e80-\uffef][?!])|(?<=[.…])\s+(?![a-z])")
-# The same for texts in ASCII alone, five times as fast: it begins at a space instead of looking at every character.
+# The same for ASCII texts, five times as fast: it starts at a space instead of testing every character.
 _ASCII_SENTENCE_END = re.compile(r"\s(?:(?<=[?!]\s)|(?<=\.\s)\s*(?![a-z]))")
 _NORMALIZED_MARKS = str.maketrans(
     {"？": "?", "؟": "?", "\u037e": "?", "！": "!", "’": "'", "：": ":", "｡": "。", "*": None}
 )
 
-# What is not read, each left as one plain word so that the sentence around it stays whole. The first column is a cheap
-# sign: without any of these characters there is nothing to look for.
+# Ignored markup: characters of which one must occur (a cheap test), the pattern, and the replacement. The replacement
+# is a plain word, so that the sentence around it stays complete.
 _IGNORED = (
     ("`", re.compile(r"(`{1,2})[^`\n]{1,400}\1"), "x"),
     ("[", re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,600}\)"), "x"),
@@ -70,7 +71,7 @@ _IGNORED = (
 
 
 class Detection(msgspec.Struct, frozen=True):
-    """What a message means, how sure that is (0 to 1), and the rule that says so, in plain words."""
+    """The intent of a message, the confidence (0 to 1), and the reason in plain words."""
 
     intent: Intent
     confidence: float
@@ -84,7 +85,7 @@ class _LineKind(Enum):
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """A line that is read; lines of one list item share a block."""
+    """A line of text. The lines of one list item have the same block number."""
 
     text: str
     kind: _LineKind
@@ -92,7 +93,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Sentence(msgspec.Struct, frozen=True):
-    """A sentence, what kind of line it is from, whether it ends as a question or leads over to what follows."""
+    """A sentence with the kind and the block of its line."""
 
     words: IndexedSentence
     kind: _LineKind
@@ -102,27 +103,27 @@ class _Sentence(msgspec.Struct, frozen=True):
 
 
 def detect_intent(text: str) -> Detection:
-    """Say what the last message of an agent's turn means."""
+    """Detect the intent of the last message of an agent's turn."""
     text = _strip_last_code_block(text)
-    cut = len(text) > _MAX_CHARACTERS or text.count("\n") >= _MAX_LINES
-    lines = _readable_lines(text[-_MAX_CHARACTERS:], cut)
+    is_cut = len(text) > _MAX_CHARACTERS or text.count("\n") >= _MAX_LINES
+    lines = _readable_lines(text[-_MAX_CHARACTERS:], is_cut)
     sentences = _last_sentences(_closing_lines(lines))
     if not sentences:
         return Detection(Intent.COMPLETION, 0.2, "there are no words to read")
-    if not cut and len(sentences) < _MAX_SENTENCES:
+    if not is_cut and len(sentences) < _MAX_SENTENCES:
         opening = sentences[:_MAX_OPENING_SENTENCES]
     else:
-        head = (_readable_lines(text[:_MAX_OPENING_CHARACTERS], False) if cut else []) or lines
+        head = (_readable_lines(text[:_MAX_OPENING_CHARACTERS], False) if is_cut else []) or lines
         opening = _first_sentences(_join_wrapped_lines(head[:_MAX_OPENING_SENTENCES]))
     claim = _find_finished_claim(opening, sentences)
     return _find_question(sentences, claim is not None) or claim or _completion(sentences)
 
 
-# ---- from text to lines that are read
+# --- from text to lines
 
 
 def _strip_last_code_block(text: str) -> str:
-    """Cut a fenced block off the end, since it may be longer than the tail that is read."""
+    """Remove a fenced code block at the end. It can be longer than the part that is read."""
     end = text[-_MAX_CHARACTERS:].rstrip()
     if end[end.rfind("\n") + 1 :].strip() not in ("```", "~~~"):
         return text
@@ -131,21 +132,21 @@ def _strip_last_code_block(text: str) -> str:
 
 
 def _readable_lines(text: str, is_cut: bool) -> list[_Line]:
-    """Sort out the lines that are neither code, nor quotes, nor tables."""
-    found: list[_Line] = []
+    """The lines that are not code, block quotes or tables."""
+    lines: list[_Line] = []
     after_blank, in_code = True, False
     for line in _outside_fences(text.splitlines()[-_MAX_LINES:], is_cut):
         stripped = line.strip()
-        in_list = bool(found) and found[-1].kind is _LineKind.ITEM
+        in_list = bool(lines) and lines[-1].kind is _LineKind.ITEM
         in_code = bool(stripped) and _is_indented(line, 4) and (in_code or after_blank) and not in_list
         after_blank = not stripped
         if stripped and not in_code and stripped[0] not in ">|":
-            found.append(_classify_line(line, stripped, found, in_list))
-    return found
+            lines.append(_classify_line(line, stripped, lines, in_list))
+    return lines
 
 
 def _outside_fences(raw: Sequence[str], is_cut: bool) -> Iterator[str]:
-    """Leave out fenced code; a blank line stands in for it."""
+    """The lines outside fenced code; a blank line replaces each code block."""
     fence = "```" if is_cut and _starts_in_fence(raw) else ""
     for line in raw:
         marker = _FENCE.match(line.lstrip())
@@ -160,7 +161,7 @@ def _outside_fences(raw: Sequence[str], is_cut: bool) -> Iterator[str]:
 
 
 def _starts_in_fence(raw: Sequence[str]) -> bool:
-    """Guess whether a text without its beginning begins inside a fence: its first marker then closes one."""
+    """Whether a text with a cut beginning starts inside fenced code: then its first marker is a closing one."""
     markers = [line.strip() for line in raw if _FENCE.match(line.lstrip())]
     return len(markers) % 2 == 1 and not markers[0].strip("`~")
 
@@ -170,7 +171,7 @@ def _is_indented(line: str, width: int) -> bool:
 
 
 def _classify_line(line: str, stripped: str, before: Sequence[_Line], in_list: bool) -> _Line:
-    """Tell list items, with the lines that belong to them, from headings and prose."""
+    """Classify a line as list item (or its continuation), heading or prose."""
     block = before[-1].block if before else 0
     if item := _ITEM.match(line):
         return _Line(line[item.end() :].strip(), _LineKind.ITEM, block + 1)
@@ -181,18 +182,18 @@ def _classify_line(line: str, stripped: str, before: Sequence[_Line], in_list: b
 
 
 def _closing_lines(lines: Sequence[_Line]) -> list[_Line]:
-    """Keep the last lines, as many as the tail may have characters."""
-    room, kept = _MAX_CLOSING_CHARACTERS, list[_Line]()
+    """The last lines, up to the limit of characters, with wrapped prose joined."""
+    remaining, closing = _MAX_CLOSING_CHARACTERS, list[_Line]()
     for line in reversed(lines):
-        kept.append(msgspec.structs.replace(line, text=line.text[-room:]))
-        room -= len(line.text)
-        if room <= 0:
+        closing.append(msgspec.structs.replace(line, text=line.text[-remaining:]))
+        remaining -= len(line.text)
+        if remaining <= 0:
             break
-    return _join_wrapped_lines(kept[::-1])
+    return _join_wrapped_lines(closing[::-1])
 
 
 def _join_wrapped_lines(lines: Sequence[_Line]) -> list[_Line]:
-    """Put prose together that was wrapped at a column."""
+    """Join prose that was wrapped at a column."""
     joined: list[_Line] = []
     for line in lines:
         if joined and line.kind is _LineKind.PROSE and _is_wrapped(joined[-1]):
@@ -210,21 +211,23 @@ def _is_wrapped(line: _Line) -> bool:
     )
 
 
-# ---- from lines to sentences
+# --- from lines to sentences
 
 
 def _last_sentences(lines: Sequence[_Line]) -> list[_Sentence]:
     backwards = (
-        found
+        sentence
         for line in reversed(lines)
         for part in reversed(_split_sentences(line))
-        if (found := _parse_sentence(part, line))
+        if (sentence := _parse_sentence(part, line))
     )
     return list(islice(backwards, _MAX_SENTENCES))[::-1]
 
 
 def _first_sentences(lines: Sequence[_Line]) -> list[_Sentence]:
-    forwards = (found for line in lines for part in _split_sentences(line) if (found := _parse_sentence(part, line)))
+    forwards = (
+        sentence for line in lines for part in _split_sentences(line) if (sentence := _parse_sentence(part, line))
+    )
     return list(islice(forwards, _MAX_OPENING_SENTENCES))
 
 
@@ -234,10 +237,10 @@ def _split_sentences(line: _Line) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Take out what is not read and spell the marks one way."""
-    for signs, pattern, stand_in in _IGNORED:
-        if any(map(text.__contains__, signs)):
-            text = pattern.sub(stand_in, text)
+    """Replace ignored markup and normalize punctuation marks."""
+    for characters, pattern, replacement in _IGNORED:
+        if any(map(text.__contains__, characters)):
+            text = pattern.sub(replacement, text)
     if not text.isascii() and _GREEK.search(text):
         text = _GREEK_QUESTION.sub("?", text)
     text = text.translate(_NORMALIZED_MARKS)
@@ -250,16 +253,16 @@ def _parse_sentence(text: str, line: _Line) -> _Sentence | None:
     return _Sentence(words, line.kind, line.block, text.endswith("?"), text.endswith(":")) if words.keys else None
 
 
-# ---- from sentences to the verdict
+# --- from sentences to the intent
 
 
 def _find_question(sentences: Sequence[_Sentence], finished: bool) -> Detection | None:
-    """Go back from the end to the first need of the human, over lists, manners and a few statements."""
+    """The last sentence that needs the user. Skips lists, polite phrases and a few statements after it."""
     statements = 0
     for index in range(len(sentences) - 1, -1, -1):
-        need = _classify_sentence(sentences, index, finished)
-        if need is not None:
-            return msgspec.structs.replace(need, confidence=round(need.confidence - 0.05 * statements, 2))
+        question = _classify_sentence(sentences, index, finished)
+        if question is not None:
+            return msgspec.structs.replace(question, confidence=round(question.confidence - 0.05 * statements, 2))
         statements += _count_as_statement(sentences[index])
         if statements > _MAX_STATEMENTS_AFTER_QUESTION or _finished_phrase(sentences[index]):
             return None
@@ -267,7 +270,7 @@ def _find_question(sentences: Sequence[_Sentence], finished: bool) -> Detection 
 
 
 def _classify_sentence(sentences: Sequence[_Sentence], index: int, finished: bool) -> Detection | None:
-    """Read one sentence: a request, an offer or a question, if it is any."""
+    """The detection of a sentence that is a request, an offer or an open question; None for others."""
     sentence = sentences[index]
     if phrase := phrases.REQUESTS.find(sentence.words):
         return Detection(Intent.QUESTION, 0.9, f"asks the human for something: “{phrase}”")
@@ -289,37 +292,37 @@ def _is_question(sentence: _Sentence) -> bool:
 
 
 def _is_answered(sentences: Sequence[_Sentence], index: int) -> bool:
-    """Judge by what comes next whether the agent answers its own question."""
+    """Whether the agent answers its own question, judged by the next statement."""
     question = sentences[index]
     is_direct = bool(phrases.DIRECT_QUESTIONS.find(question.words))
-    explains = not is_direct and bool(phrases.RHETORICAL_QUESTIONS.find(question.words))
-    follower = _next_statement(sentences, index, over_options=not explains)
-    if follower is None:
+    is_rhetorical = not is_direct and bool(phrases.RHETORICAL_QUESTIONS.find(question.words))
+    statement = _next_statement(sentences, index, skip_options=not is_rhetorical)
+    if statement is None:
         return False
-    if question.kind is _LineKind.HEADING or phrases.ANSWERS.find(follower.words):
+    if question.kind is _LineKind.HEADING or phrases.ANSWERS.find(statement.words):
         return True
-    return not (is_direct or phrases.STILL_OPEN.find(follower.words))
+    return not (is_direct or phrases.STILL_OPEN.find(statement.words))
 
 
-def _next_statement(sentences: Sequence[_Sentence], index: int, over_options: bool) -> _Sentence | None:
-    """Find the statement after a sentence, over more questions, manners and, if wished, the options that it lists."""
+def _next_statement(sentences: Sequence[_Sentence], index: int, skip_options: bool) -> _Sentence | None:
+    """The first statement after a sentence. Skips questions, polite phrases and, if wanted, listed options."""
     block = sentences[index].block
     for later in sentences[index + 1 :]:
         is_option = later.kind is _LineKind.ITEM and later.block != block
-        if not ((is_option and over_options) or later.ends_with_colon or _is_question(later) or _is_polite(later)):
+        if not ((is_option and skip_options) or later.ends_with_colon or _is_question(later) or _is_polite(later)):
             return later
     return None
 
 
 def _count_as_statement(sentence: _Sentence) -> int:
-    """Count how far a sentence takes what stands before it away from the end."""
+    """How many statements a sentence counts as, for the distance of a question from the end."""
     if sentence.kind is _LineKind.HEADING:
         return 2
     return int(not (sentence.kind is _LineKind.ITEM or sentence.ends_with_colon or _is_polite(sentence)))
 
 
 def _find_finished_claim(opening: Sequence[_Sentence], sentences: Sequence[_Sentence]) -> Detection | None:
-    """Find the words by which the agent says that the task is finished."""
+    """The claim that the task is finished, or two hints of a summary; None without them."""
     for sentence in (*reversed(sentences[-_MAX_CLAIM_SENTENCES:]), *opening):
         if phrase := _finished_phrase(sentence):
             return Detection(Intent.END_OF_TASK, 0.9, f"says that the work is finished: “{phrase}”")
@@ -330,6 +333,7 @@ def _find_finished_claim(opening: Sequence[_Sentence], sentences: Sequence[_Sent
 
 
 def _finished_phrase(sentence: _Sentence) -> str:
+    """The phrase that says the task is finished; empty if there is none or it is restricted."""
     is_label = sentence.kind is _LineKind.HEADING and len(sentence.words.keys) == 1
     if is_label or sentence.has_question_mark or phrases.CLAIM_EXCEPTIONS.find(sentence.words):
         return ""

@@ -1,12 +1,13 @@
-"""The phrases by which an agent's last message is understood, as tables.
+"""The phrase tables of `intent`. Only data, in the notation of `phrases`; `intent` decides what a match means.
 
-Only data, in the notation of `phrases`: what a phrase means for the verdict is decided in `intent`. Every table groups
-its phrases by language for the reader's sake; a lookup searches all languages at once, since agents mix them.
+The phrases are grouped by language for readers. A lookup searches all languages at once, because agents mix them.
+Measured on the test corpus, which has the same author as these tables: of its 125 questions in other languages, English
+tables alone find 32 % and all tables 100 % (of the 38 held-out ones 37 % and 100 %).
 """
 
 from claude_headspace.kernel.phrases import PhraseTable
 
-# The human has to answer, decide or do something before the agent goes on.
+# The user must answer, decide or do something before the agent can continue.
 REQUESTS = PhraseTable(
     """
     en: {let me know|tell me} {which|whether|when|where|once|what {to|you want|you would|you'd|you prefer|you're}};
@@ -153,7 +154,7 @@ REQUESTS = PhraseTable(
     """
 )
 
-# Kind words at the end: they ask for nothing, so the sentence before them is what counts.
+# Polite closings. They ask for nothing, so the sentence before them counts.
 POLITE_CLOSINGS = PhraseTable(
     """
     en: let me know if {you|there's|there is|anything|something|the|it|this|that|any|things}; say the word$;
@@ -217,7 +218,7 @@ POLITE_CLOSINGS = PhraseTable(
     """
 )
 
-# Questions that are only manners: nothing waits for their answer.
+# Polite questions that need no answer.
 POLITE_QUESTIONS = PhraseTable(
     """
     en: {anything|something|what} else {i can|you|that|you'd|to|$}; ^{is there |}anything else; do … anything else;
@@ -248,7 +249,7 @@ POLITE_QUESTIONS = PhraseTable(
     """
 )
 
-# Offers and soft asks: a need while the work is open, manners once it is finished.
+# Offers: questions while the task is open, polite phrases once it is finished.
 OFFERS = PhraseTable(
     """
     en: {want|like|prefer} me to; would you {like|also like|prefer} me; {should|shall|can|may} i also;
@@ -273,7 +274,7 @@ OFFERS = PhraseTable(
     """
 )
 
-# Questions that need no question mark to be seen as one.
+# Questions without a question mark.
 UNMARKED_QUESTIONS = PhraseTable(
     """
     en: ^{so |}{should|shall|may} {i|we}; ^do you {want|prefer|need|have a preference};
@@ -291,7 +292,7 @@ UNMARKED_QUESTIONS = PhraseTable(
     """
 )
 
-# Somebody else's question, told by the agent.
+# Questions of other people that the agent reports.
 REPORTED_QUESTIONS = PhraseTable(
     """
     en: {asked|asks|wondered|wonders|wanted to know|wants to know} {me |us |}{why|what|how|whether|if|which|when|
@@ -312,7 +313,7 @@ REPORTED_QUESTIONS = PhraseTable(
     """
 )
 
-# Openers of questions that a text asks only in order to answer them.
+# Beginnings of questions that a text asks in order to answer them.
 RHETORICAL_QUESTIONS = PhraseTable(
     """
     en: ^{so |and |but |then |}{why|how come};
@@ -337,7 +338,7 @@ RHETORICAL_QUESTIONS = PhraseTable(
     """
 )
 
-# Questions put to the human: what follows them is advice or a reason, hardly an answer.
+# Direct questions to the user. What follows is advice or a reason, not an answer.
 DIRECT_QUESTIONS = PhraseTable(
     """
     en: {do|did|would|could|can|should|will|are|have|were} you; ^which; {ok|okay|fine|alright|safe} {to|if|with};
@@ -367,7 +368,7 @@ DIRECT_QUESTIONS = PhraseTable(
     """
 )
 
-# What an agent says after its own open question without closing it.
+# Statements after a question that leave it open.
 STILL_OPEN = PhraseTable(
     """
     en: {i'd|i would|i|my} {suggest|recommend|recommendation|lean|prefer|go with|propose|vote|default|preference|
@@ -399,7 +400,7 @@ STILL_OPEN = PhraseTable(
     """
 )
 
-# How an answer begins, also one to a question that looked as if it were put to the human.
+# Beginnings of an answer, also to a question that looked like a direct one.
 ANSWERS = PhraseTable(
     """
     en: ^{yes|no|yep|nope|because|not really|probably|only|exactly|none|neither|nothing|mostly|sort of|it turns out|
@@ -419,7 +420,7 @@ ANSWERS = PhraseTable(
     """
 )
 
-# The agent says that the whole work is finished.
+# Claims that the whole task is finished.
 FINISHED_CLAIMS = PhraseTable(
     """
     en: ^{all |it's |that's |and |ok |okay |}{done|finished|completed}; ^{all |}complete$; {that's|that is} {it|all}$;
@@ -512,7 +513,7 @@ FINISHED_CLAIMS = PhraseTable(
     """
 )
 
-# Words that take such a claim back: a part only, not yet, or a condition.
+# Words that restrict such a claim: only a part, not yet, or a condition.
 CLAIM_EXCEPTIONS = PhraseTable(
     """
     en: {not|isn't|aren't|hasn't|haven't|never|wasn't|almost|nearly|partially|partly|half} {yet |been |all |fully |
@@ -548,7 +549,7 @@ CLAIM_EXCEPTIONS = PhraseTable(
     """
 )
 
-# One of these is a hint that the work is finished, two of them say it.
+# Hints of a summary of finished work. Two different hints count as a claim.
 SUMMARY_HINTS = PhraseTable(
     """
     en: ^{summary|summary of changes|summary of the changes|what changed|what i did|what was done|changes|

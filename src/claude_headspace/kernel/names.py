@@ -1,8 +1,8 @@
-"""Names of agents: two short words that people can say, unique among the running agents.
+"""Suggest names for agents: two short words such as `calm-otter`. Pure.
 
-The first suggestion follows from the agent's id, so it is the same at every replay. The next ones are used if it is
-taken. There are more than nine thousand pairs. After two dozen pairs the suggestions have a number with more and more
-digits, so that a free name is found in a few steps.
+The suggestions follow from the agent's id, so a replay gives the same ones. The first that is not in use becomes the
+name. There are more than nine thousand pairs. After `PAIR_SUGGESTIONS` pairs the suggestions contain a number with
+more and more digits, so that a free name is found in a few steps.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ ANIMALS = (
 
 PAIR_SUGGESTIONS = 24
 SUGGESTIONS_PER_LENGTH = 8
-"""How many pairs of words are suggested, and then how many numbers of each length."""
+"""The number of pairs without a number, and then of suggestions for each number of digits."""
 
 VALID_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
-"""A valid name: lower case, easy to type."""
+"""A valid name of an agent, suggested or chosen by a person."""
 
 
 def suggest_names(agent_id: str) -> Iterator[str]:
-    """Names for an agent, best first. Never ends."""
+    """Names for an agent, best first. The iterator never ends."""
     seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
     for step in range(PAIR_SUGGESTIONS):
         yield _pair(seed + step * 7919)

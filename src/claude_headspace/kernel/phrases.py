@@ -1,14 +1,14 @@
-"""Phrases that are looked for in sentences: their notation, and the one lookup that answers for all tables at once.
+"""Phrase tables: their notation, and one lookup that searches all tables at once. Pure.
 
-    DONE = Phrases("en: all {tests|checks} pass; ^done$")
-    DONE.find(words_of("All tests pass."))      # "all tests pass"
+    DONE = PhraseTable("en: all {tests|checks} pass; ^done$")
+    DONE.find(index_sentence("All tests pass."))      # "all tests pass"
 
-Rules of the notation
-- A phrase is lower case, without punctuation, and matches whole words: `ok to` is not in `book tours`.
-- `{a|b|}` is one of these, or nothing; `…` is anything between; `^` and `$` are the sentence's start and end.
-- `*` is any ending of the last word before a gap or the end (`bitte bestätig*`); another word must be whole.
-- A semicolon ends a phrase; a line may break between words and after `|`.
-- Chinese, Japanese and Korean phrases match anywhere, as they have no word borders that could be relied on.
+Notation
+- A phrase is lower case without punctuation and matches whole words: `ok to` does not match `book tours`.
+- `{a|b|}` is one of these or nothing. `…` is any text. `^` and `$` are the start and end of the sentence.
+- `*` is any ending of the last word before a gap or the end (`bitte bestätig*`). All other words match exactly.
+- A semicolon ends a phrase. Lines can break between words and after `|`.
+- Chinese, Japanese and Korean phrases match anywhere, because these scripts have no spaces between words.
 """
 
 import re
@@ -29,11 +29,11 @@ _FREQUENT_WORDS = frozenset(
     "now of on one or our so test that the then there they this to up was we were what when will with work x you "
     "your".split()
 )
-"""Words that nearly every message has: a phrase is looked up by a better one, if it has any."""
+"""Words of nearly every message. A phrase is indexed by its rarer words, if it has any."""
 
 
 class IndexedSentence(msgspec.Struct, frozen=True):
-    """A sentence as the tables want it: lower case, one space around each word, and what every table finds in it."""
+    """A sentence in lower case with one space around each word, its keys, and the matching phrase of each table."""
 
     text: str
     keys: frozenset[str]
@@ -41,29 +41,29 @@ class IndexedSentence(msgspec.Struct, frozen=True):
 
 
 def index_sentence(sentence: str) -> IndexedSentence:
-    """Take a sentence apart; a key is a word, or one character of a script without spaces."""
+    """Index a sentence. A key is a word, or one character of a script without spaces."""
     sentence = sentence.lower()
-    in_ascii = sentence.isascii()
-    words = (_ASCII_WORD if in_ascii else _WORD).findall(sentence)
+    is_ascii = sentence.isascii()
+    words = (_ASCII_WORD if is_ascii else _WORD).findall(sentence)
     text = f" {' '.join(words)} "
-    keys = frozenset(words if in_ascii else (*words, *_UNSPACED.findall(text)))
+    keys = frozenset(words if is_ascii else (*words, *_UNSPACED.findall(text)))
     return IndexedSentence(text, keys, _search(text, keys))
 
 
 def _search(text: str, keys: frozenset[str]) -> dict["PhraseTable", str]:
-    """Look a sentence up in all tables at once: of each the phrase that is in it, of several the first by name."""
-    found: dict[PhraseTable, str] = {}
+    """Search all tables at once. If several phrases of a table match, the alphabetically first is returned."""
+    matches: dict[PhraseTable, str] = {}
     for key in _INDEX.keys() & keys:
         for other, entries in _INDEX[key].items():
             if other in keys:
                 for phrase, table in entries:
-                    if phrase.is_in(text) and (table not in found or phrase.name < found[table]):
-                        found[table] = phrase.name
-    return found
+                    if phrase.is_in(text) and (table not in matches or phrase.name < matches[table]):
+                        matches[table] = phrase.name
+    return matches
 
 
 class _Phrase(msgspec.Struct):
-    """One phrase as it is written. It is cut at its gaps when it is first looked for: most never are."""
+    """A phrase. It is split at its gaps on first use, because most phrases are never compared."""
 
     pattern: str
     at_start: bool
@@ -72,11 +72,11 @@ class _Phrase(msgspec.Struct):
 
     @property
     def name(self) -> str:
-        """What it is called in a reason."""
+        """The phrase as shown in a reason."""
         return self.pattern.strip("^$* ")
 
     def is_in(self, text: str) -> bool:
-        """Find the parts one after the other; neighbours share the space between them."""
+        """Whether all parts occur in order. Adjacent parts share the space between them."""
         parts = self.parts = self.parts or _split_at_gaps(self)
         if self.at_start and not text.startswith(parts[0]):
             return False
@@ -92,27 +92,27 @@ class _Phrase(msgspec.Struct):
 
 
 class PhraseTable:
-    """A table that answers: which of its phrases is in this sentence?"""
+    """A table of phrases, added to the common index."""
 
     def __init__(self, table: str) -> None:
         keys = {variant: _required_keys(variant) for variant in _expand_table(table)}
-        common = Counter(chain.from_iterable(keys.values()))
-        for variant, found in keys.items():
-            rarest, *others = sorted(found, key=lambda key: (key in _FREQUENT_WORDS, common[key], key))
-            beside = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
-            beside.append((_Phrase(variant, variant[0] == "^", variant[-1] == "$"), self))
+        frequency = Counter(chain.from_iterable(keys.values()))
+        for variant, required in keys.items():
+            rarest, *others = sorted(required, key=lambda key: (key in _FREQUENT_WORDS, frequency[key], key))
+            entries = _INDEX.setdefault(rarest, {}).setdefault(others[0] if others else rarest, [])
+            entries.append((_Phrase(variant, variant[0] == "^", variant[-1] == "$"), self))
 
-    def find(self, words: IndexedSentence) -> str:
-        """Give a phrase that is in the sentence, or nothing."""
-        return words.matches.get(self, "")
+    def find(self, sentence: IndexedSentence) -> str:
+        """The phrase of this table that occurs in the sentence; empty if none does."""
+        return sentence.matches.get(self, "")
 
 
 _INDEX: dict[str, dict[str, list[tuple[_Phrase, PhraseTable]]]] = {}
-"""Every phrase of every table, under the two rarest of the keys that a sentence with it must have."""
+"""All phrases of all tables by the two rarest keys that a matching sentence must contain."""
 
 
 def _required_keys(variant: str) -> set[str]:
-    """The keys that a sentence with this phrase must have: its whole words."""
+    """The keys that a matching sentence must contain: the complete words of the phrase."""
     text = variant.strip("^$")
     if _UNSPACED.match(text):
         return {text[0]}
@@ -124,13 +124,13 @@ def _required_keys(variant: str) -> set[str]:
 
 
 def _expand_table(table: str) -> Iterator[str]:
-    """Read a table: semicolons end a phrase, and so does the name of the next language, which is for people only."""
+    """All phrases of a table, with choices expanded. A semicolon or a language name (`de:`) separates phrases."""
     for phrase in _PHRASE_SEPARATOR.split(_LINE_WRAP.sub("|", table).strip()):
         yield from sorted(_expand_choices(phrase) - {""})
 
 
 def _expand_choices(phrase: str) -> set[str]:
-    """Write out every choice of a phrase, the innermost braces first."""
+    """All variants of a phrase, one for each choice; innermost braces first."""
     choice = _CHOICE.search(phrase)
     if choice is None:
         return {" ".join(phrase.split())}
@@ -139,14 +139,14 @@ def _expand_choices(phrase: str) -> set[str]:
 
 
 def _split_at_gaps(phrase: _Phrase) -> tuple[str, ...]:
-    """What stands between the gaps of a phrase, with spaces where words begin and end."""
+    """The texts between the gaps of a phrase, with spaces where words start and end."""
     texts = [text.strip() for text in phrase.pattern.strip("^$").split("…")]
     last = len(texts) - 1
     return tuple(_pad(text, phrase.at_start and i == 0, phrase.at_end and i == last) for i, text in enumerate(texts))
 
 
 def _pad(text: str, at_start: bool, at_end: bool) -> str:
-    """Put a space where a word must begin or end."""
+    """Add a space where a word must start or end."""
     spaced = not _UNSPACED.match(text)
     left = " " if spaced or at_start else ""
     right = " " if (spaced and not text.endswith("*")) or at_end else ""

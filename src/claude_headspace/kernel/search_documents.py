@@ -1,14 +1,14 @@
-"""What can be found: prompts, answers, what tools were given and what they gave back.
+"""The documents of the search index: prompts, answers, tool inputs and tool results. Pure.
 
-A document has no text of its own: a turn's words stand in the turn, a tool's in the event. So nothing is stored
-twice, and `text_of` reads again what `documents` had indexed.
+A document does not contain its text: the text of a turn is stored in the turn, that of a tool call in the event
+(`call_text` extracts it again). So nothing is stored twice.
 
 Rules
-- An utterance is one document, as it is one turn, whoever told it.
-- Only the strings of an input or result count. What is too long is found by its beginning and its end, where a
-  test run tells what failed.
-- Whoever changes what is indexed raises `KERNEL_VERSION`: an index that another version made is made anew.
-- It follows from the event and the agent after it, so a replay gives the same documents.
+- Each turn is one document, no matter how many sources reported it.
+- Of a tool input or result only the strings are indexed. Of a long text the beginning and the end are indexed: the end
+  of a test run shows what failed.
+- A change of what is indexed requires a new `KERNEL_VERSION`: an index of another version is rebuilt.
+- Documents follow from the event and the agent after it, so a replay gives the same documents.
 """
 
 from typing import Any
@@ -26,15 +26,16 @@ KINDS = ("prompt", "answer", "tool_input", "tool_result")
 
 MAX_TURN_CHARACTERS = 64 * 1024
 MAX_CALL_CHARACTERS = 4 * 1024
-"""Characters of a turn, and of a call's input or result."""
+"""Indexed characters of a turn, and of a tool input or result."""
 
 IDS_PER_EVENT = 16
-"""A document's number is its event's number times this, and its place in the event."""
+"""The id of a document is the `seq` of its event times this, plus its position in the event."""
 FIRST_CALL_POSITION = 8
+"""Turns have the positions before this one, tool calls those from it on."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that can be found, and where it belongs."""
+    """An entry of the search index, without its text."""
 
     id: int
     seq: int
@@ -49,7 +50,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallText(msgspec.Struct, frozen=True):
-    """What a tool was given, or gave back."""
+    """The text of a tool input or a tool result."""
 
     kind: str
     tool: str | None
@@ -57,13 +58,13 @@ class CallText(msgspec.Struct, frozen=True):
 
 
 def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Document, str]]:
-    """What one event adds to what can be found, each with its text."""
+    """The documents of one event, each with its text."""
     agent = change.agent
-    found: list[tuple[Document, str]] = []
-    for place, turn in enumerate(change.turns[:FIRST_CALL_POSITION]):
+    documents: list[tuple[Document, str]] = []
+    for position, turn in enumerate(change.turns[:FIRST_CALL_POSITION]):
         kind = "prompt" if turn.actor is Actor.USER else "answer"
         document = Document(
-            id=seq * IDS_PER_EVENT + place,
+            id=seq * IDS_PER_EVENT + position,
             seq=seq,
             agent_id=turn.agent_id,
             project_id=turn.project_id,
@@ -74,10 +75,10 @@ def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Docume
             command_id=turn.command_id,
             turn_id=turn.id,
         )
-        found.append((document, turn_text(turn.text)))
-    for place, call in enumerate(call_texts(event)):
+        documents.append((document, turn_text(turn.text)))
+    for position, call in enumerate(call_texts(event)):
         document = Document(
-            id=seq * IDS_PER_EVENT + FIRST_CALL_POSITION + place,
+            id=seq * IDS_PER_EVENT + FIRST_CALL_POSITION + position,
             seq=seq,
             agent_id=agent.id,
             project_id=agent.project.id,
@@ -88,29 +89,27 @@ def event_documents(seq: int, event: Event, change: Change) -> list[tuple[Docume
             command_id=agent.command.id if agent.command else None,
             turn_id=None,
         )
-        found.append((document, call.text))
-    return found
+        documents.append((document, call.text))
+    return documents
 
 
 def turn_text(text: str) -> str:
-    """What a turn is found by."""
+    """The indexed text of a turn."""
     return truncate_middle(text, MAX_TURN_CHARACTERS)
 
 
 def call_text(document_id: int, event: Event) -> str:
-    """The text of a tool document, read again from its event."""
-    place, texts = document_id % IDS_PER_EVENT - FIRST_CALL_POSITION, call_texts(event)
-    return texts[place].text if 0 <= place < len(texts) else ""
+    """The text of a tool document, extracted from its event; empty if there is none."""
+    index, calls = document_id % IDS_PER_EVENT - FIRST_CALL_POSITION, call_texts(event)
+    return calls[index].text if 0 <= index < len(calls) else ""
 
 
 def call_texts(event: Event) -> list[CallText]:
-    """The inputs and results of an event, without empty ones."""
-    if not event.texts:
-        return []
-    found = [CallText(each.kind, each.tool, join_strings(each.value)) for each in event.texts]
-    return [call for call in found if call.text.strip()][: IDS_PER_EVENT - FIRST_CALL_POSITION]
+    """The tool inputs and results of an event, without empty ones."""
+    calls = [CallText(each.kind, each.tool, join_strings(each.value)) for each in event.texts]
+    return [call for call in calls if call.text.strip()][: IDS_PER_EVENT - FIRST_CALL_POSITION]
 
 
 def join_strings(value: Any) -> str:
-    """The strings of a JSON value, one per line, up to the bound."""
+    """The strings of a JSON value, one per line, truncated."""
     return truncate_middle("\n".join(strings_in(value)), MAX_CALL_CHARACTERS)

@@ -3,7 +3,7 @@
 Rules
 - A word is a run of letters and digits in any script. `_`, `/`, `.` and all other characters separate words:
   `auth` finds `src/auth_test.py`. Each Han character, kana and emoji is a word.
-- Case and accents are ignored. Of a very long word the beginning counts, of a very long text both ends.
+- Case and accents are ignored. Of a very long word only the beginning counts, of a very long text both ends.
 - Any input is a valid query: all its words must occur. Words in quotes, and parts of one word (`auth_test`), must be
   adjacent. The last word matches as a prefix, unless it is in quotes.
 """
@@ -21,7 +21,7 @@ MAX_TERMS = 16
 SNIPPET_CHARACTERS = 200
 """The length of a snippet in characters."""
 GAP = "\n⋯\n"
-"""Between the two ends of a long text. It contains a word, so that no phrase matches across it."""
+"""Between the two ends of a long text. It counts as a word, so that no phrase matches across it."""
 
 _ONE_CHARACTER_WORDS = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
@@ -67,7 +67,7 @@ def _normalize(word: str) -> str:
         return word.lower()[:MAX_WORD_CHARACTERS]
     plain = unicodedata.normalize("NFKD", word.casefold())
     return (
-        "".join(sign for sign in plain if not unicodedata.combining(sign))[:MAX_WORD_CHARACTERS]
+        "".join(each for each in plain if not unicodedata.combining(each))[:MAX_WORD_CHARACTERS]
         or word[:MAX_WORD_CHARACTERS]
     )
 
@@ -83,55 +83,55 @@ def truncate_middle(text: str, limit: int) -> str:
 
 
 def _nearest_boundary(text: str, at: int, step: int) -> int:
-    """The next boundary between words; `at` if there is none nearby."""
-    near = range(at, at + step * MAX_WORD_CHARACTERS, step)
-    return next((place for place in near if not text[place - 1 : place + 1].isalnum()), at)
+    """The nearest boundary between words in one direction; `at` if there is none nearby."""
+    positions = range(at, at + step * MAX_WORD_CHARACTERS, step)
+    return next((position for position in positions if not text[position - 1 : position + 1].isalnum()), at)
 
 
 def parse_query(text: str) -> Query:
     """Parse a query. Any text is valid."""
     terms: list[Term] = []
     for part in _PART.finditer(text[:MAX_QUERY_CHARACTERS]):
-        quoted = part[2] is None
-        if found := tuple(split_words(part[1] if quoted else part[2])):
-            terms.append(Term(found[:MAX_TERMS], is_prefix=not quoted))
-    closed = [Term(term.words) for term in terms[-MAX_TERMS:-1]]
-    return Query((*closed, *terms[-1:]))
+        is_quoted = part[2] is None
+        if words := tuple(split_words(part[1] if is_quoted else part[2])):
+            terms.append(Term(words[:MAX_TERMS], is_prefix=not is_quoted))
+    exact = [Term(term.words) for term in terms[-MAX_TERMS:-1]]
+    return Query((*exact, *terms[-1:]))
 
 
 def query_steps(query: Query) -> tuple[Query, ...]:
-    """The queries to run in order: first the last word itself, then words that only start with it."""
+    """The queries to run in order: first with the exact last word, then with longer words that start with it."""
     *others, last = query.terms or (Term(()),)
     if not last.is_prefix:
         return (query,)
-    itself = Term(last.words)
-    return Query((*others, itself)), Query(query.terms, excluded=itself)
+    exact = Term(last.words)
+    return Query((*others, exact)), Query(query.terms, excluded=exact)
 
 
-def find_terms(query: Query, found: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """The places of the terms among words: number of the term, first word, word after the last."""
-    for number, term in enumerate(query.terms):
-        for start in range(len(found) - len(term.words) + 1):
-            if _matches_at(term, found, start):
-                yield number, start, start + len(term.words)
+def find_terms(query: Query, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """All occurrences of the terms among words: index of the term, first word, word after the last."""
+    for index, term in enumerate(query.terms):
+        for start in range(len(words) - len(term.words) + 1):
+            if _matches_at(term, words, start):
+                yield index, start, start + len(term.words)
 
 
-def _matches_at(term: Term, found: Sequence[str], start: int) -> bool:
+def _matches_at(term: Term, words: Sequence[str], start: int) -> bool:
     *exact, last = term.words
-    word = found[start + len(exact)]
+    word = words[start + len(exact)]
     if not (word.startswith(last) if term.is_prefix else word == last):
         return False
-    return all(found[start + place] == each for place, each in enumerate(exact))
+    return all(words[start + offset] == each for offset, each in enumerate(exact))
 
 
 # --- snippets ---------------------------------------------------------------------------------------------------------
 
 
 def snippet(text: str, query: Query, width: int = SNIPPET_CHARACTERS) -> list[Piece]:
-    """The part of a text with the most terms, with the matches marked."""
-    spans = [found.span() for found in _WORD.finditer(text)]
-    found = [_normalize(text[start:end]) for start, end in spans]
-    marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in find_terms(query, found))
+    """The part of a text that contains the most terms, with the matches marked."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    words = [_normalize(text[start:end]) for start, end in spans]
+    marks = sorted((spans[first][0], spans[last - 1][1], term) for term, first, last in find_terms(query, words))
     start, end = _snippet_range(text, marks, width)
     pieces = [] if start == 0 else [Piece("… ", False)]
     at = start
@@ -144,7 +144,7 @@ def snippet(text: str, query: Query, width: int = SNIPPET_CHARACTERS) -> list[Pi
 
 
 def _snippet_range(text: str, marks: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
-    """Start and end of the snippet: around the place with the most terms, cut between words."""
+    """Start and end of the snippet: around the match with the most terms nearby, cut between words."""
     best, most = 0, -1
     for begin, _finish, _term in marks[:500]:
         together = {term for other, finish, term in marks[:500] if begin <= other and finish <= begin + width}

@@ -1,1 +1,1 @@
-"""What is done about it: the reply to Claude Code, questions held open, keys typed into terminals, calls to people."""
+"""Outputs: hook replies, held hooks, input to terminals, board displays and notifications."""

@@ -1,7 +1,8 @@
-"""What Headspace adds to the reply to a hook: session context, session notices, and the advice of an effort.
+"""Adds session context, session notices and the advice of an effort to a hook reply.
 
-One size limit for all of it, in this order: what the effort says itself, the session's files, the effort's files. A
-denial by a policy stands.
+Rules
+- All of it shares one size limit. The effort's own texts come first, then the session context, then the effort's files.
+- A policy's denial is never replaced.
 """
 
 from collections.abc import Sequence
@@ -16,25 +17,20 @@ from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS, FileContent, format_files, read_files
 
 OMITTED_NOTE_LENGTH = 70
-"""Room for what is said of a file that was left out, beside its path."""
+"""Maximum length of the note about an omitted file, without its path."""
 
 
 class AdvisedReply(msgspec.Struct, frozen=True):
-    """Claude Code's part of a reply, and the files of an effort that it carries."""
+    """Claude Code's part of a reply, and the effort's files that it contains."""
 
     reply: bytes
     loaded: tuple[str, ...] = ()
 
 
 def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -> int:
-    """How many characters an effort leaves for what a session is given."""
-    names = sum(len(path) + OMITTED_NOTE_LENGTH for path in advice.preload)
-    return (
-        MAX_REPLY_CHARACTERS
-        - OMITTED_NOTE_LENGTH
-        - names
-        - sum(len(part) + 2 for part in _effort_texts(advice, injections))
-    )
+    """Return how many characters an effort leaves for the session context."""
+    notes = OMITTED_NOTE_LENGTH + sum(len(path) + OMITTED_NOTE_LENGTH for path in advice.preload)
+    return MAX_REPLY_CHARACTERS - notes - sum(len(text) + 2 for text in _effort_texts(advice, injections))
 
 
 def add_advice(
@@ -46,7 +42,7 @@ def add_advice(
     session_context: str = "",
     notice: SessionNotice = NO_NOTICE,
 ) -> AdvisedReply:
-    """Claude Code's part of the reply with all of it. It reads the files to preload, which may take a moment."""
+    """Return Claude Code's part of the reply with everything added. Reads the files to preload, so it may block."""
     if notice.blocks_turn_end:
         return AdvisedReply(keep_turn(reply, "\n\n".join(notice.texts)))
     text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
@@ -54,11 +50,11 @@ def add_advice(
 
 
 def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
-    """All that the model is told, bounded, and the files in it."""
+    """Return the text for the model within the size limit, and the files in it."""
     parts = [*first, *_effort_texts(advice, injections)]
-    room = MAX_REPLY_CHARACTERS - sum(len(part) + 2 for part in parts)
+    remaining = MAX_REPLY_CHARACTERS - sum(len(part) + 2 for part in parts)
     names = sum(len(path) + 40 for path in advice.preload)
-    files: list[FileContent] = read_files(advice.preload, max(0, room - 2 * names)) if advice.preload else []
+    files: list[FileContent] = read_files(advice.preload, max(0, remaining - 2 * names)) if advice.preload else []
     loaded = tuple(file.path for file in files if file.text is not None)
     return "\n\n".join(part for part in (*parts, format_files(files)) if part), loaded
 

@@ -26,7 +26,7 @@ class Display(Protocol):
         """Show the agents as they are now."""
 
     def clear(self) -> None:
-        """Remove what is shown: nothing updates it any more."""
+        """Remove what is shown, because it is no longer updated."""
 
 
 class BoardDisplays(Loop):

@@ -1,7 +1,7 @@
-"""Files for the model: read within bounds when an answer is composed, and what was left out is named with its size.
+"""Files for the model, read within a size limit when a reply is composed. Omitted files are listed with their size.
 
-Claude Code takes some 10,000 characters from a hook; of what is longer it shows the model a preview and the name of a
-file. So all of an answer stays below that, and what does not fit is for the model to read itself.
+Claude Code accepts about 10,000 characters from a hook. For a longer reply the model gets only a preview and the name
+of a file. So a reply stays below that limit, and the model reads omitted files itself.
 """
 
 import os
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import msgspec
 
 MAX_REPLY_CHARACTERS = 9_500
-"""Characters of one answer."""
+"""Maximum length of the context in one reply."""
 MAX_FILE_BYTES = 256 * 1024
 
 
 class FileContent(msgspec.Struct, frozen=True):
-    """A file as it was found; without a text it was left out, and why."""
+    """A file. Without `text` it was omitted for the `reason`."""
 
     path: str
     size: int = 0
@@ -25,30 +25,30 @@ class FileContent(msgspec.Struct, frozen=True):
 
 
 def read_files(paths: Sequence[str], max_characters: int) -> list[FileContent]:
-    """The files that fit, in their order; the others by name and reason."""
-    found = []
+    """Read files in order, up to a total length. Files that do not fit have a reason and no text."""
+    files = []
     for path in paths:
         file = _read_file(path)
         if file.text is not None and len(file.text) > max_characters:
             file = FileContent(path, file.size, None, "does not fit")
         max_characters -= len(file.text or "")
-        found.append(file)
-    return found
+        files.append(file)
+    return files
 
 
 def _read_file(path: str) -> FileContent:
-    """A small regular file; never waits for a pipe."""
+    """Read a regular file of limited size. Never blocks on a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return FileContent(path, reason="cannot be opened")
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            return FileContent(path, reason="is no file")
-        if found.st_size > MAX_FILE_BYTES:
-            return FileContent(path, found.st_size, reason="is too large")
-        return FileContent(path, found.st_size, os.read(handle, MAX_FILE_BYTES).decode("utf-8", "replace"))
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return FileContent(path, reason="is not a regular file")
+        if status.st_size > MAX_FILE_BYTES:
+            return FileContent(path, status.st_size, reason="is too large")
+        return FileContent(path, status.st_size, os.read(handle, MAX_FILE_BYTES).decode("utf-8", "replace"))
     except OSError:
         return FileContent(path, reason="cannot be read")
     finally:
@@ -56,7 +56,7 @@ def _read_file(path: str) -> FileContent:
 
 
 def format_files(files: Sequence[FileContent]) -> str:
-    """Files as the model reads them: a list with sizes, what was left out, then the contents."""
+    """Format files for the model: a list with sizes and reasons for omissions, then the contents."""
     if not files:
         return ""
     lines = ["Files of this effort:"]

@@ -7,7 +7,7 @@ Rules
 - That a hook is held is recorded (`WaitHeld`), and so is its release (`WaitReleased`): every surface of every daemon
   knows whether an answer would reach the client.
 - Silence is no consent. A hook that expires, is disconnected or survives a restart gets an empty reply.
-- An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event said so before.
+- An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event proved it before.
 - Answers arrive by the stream, whichever daemon received them. One that was missed is read from the journal.
 """
 
@@ -130,7 +130,7 @@ class HeldHooks:
             check.cancel()
 
     async def release_all(self, agents: Iterable[Agent]) -> None:
-        """Record that nothing is held any more, after a start."""
+        """Record after a start that no hook is held."""
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:

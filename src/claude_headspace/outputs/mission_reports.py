@@ -1,4 +1,4 @@
-"""Mission reports: a conversation that started a mission learns its result.
+"""Mission reports: the result of a mission is sent to the conversation that started it.
 
 When an agent finishes its mission, the result is recorded with the conversation (`WorkerEnded`). One line is typed into
 the conversation's pane, and the hook of that prompt, or of any earlier one, delivers the summary
@@ -47,7 +47,7 @@ class MissionReports(Loop):
         self,
         reader: Reader,
         recorder: Recorder,
-        keyboard: PaneInput,
+        pane_input: PaneInput,
         clock: Clock,
         host: str,
         expect: ExpectHooks = lambda _hooks: None,
@@ -56,7 +56,7 @@ class MissionReports(Loop):
         super().__init__()
         self._reader = reader
         self._recorder = recorder
-        self._keyboard = keyboard
+        self._pane_input = pane_input
         self._clock = clock
         self._host = host
         self._expect = expect
@@ -146,12 +146,12 @@ class MissionReports(Loop):
             return True
         if not self._is_idle(agent):
             return False
-        async with self._keyboard.lock(agent):
+        async with self._pane_input.lock(agent):
             try:
-                if await self._keyboard.is_in_use(agent):
+                if await self._pane_input.is_in_use(agent):
                     return False
             except HeadspaceError:
-                return True  # the pane is not its own any more
+                return True  # the pane no longer belongs to the agent
             return await self._type(agent.id)
 
     def _is_idle(self, agent: Agent) -> bool:
@@ -160,7 +160,7 @@ class MissionReports(Loop):
         return is_idle and now - agent.state_since >= MIN_IDLE
 
     async def _type(self, agent_id: str) -> bool:
-        """Type the line, unless the agent started a turn while somebody else typed."""
+        """Type the line, unless the agent started a turn while the pane was locked by other input."""
         agent = await asyncio.to_thread(self._reader.agent, agent_id)
         reports = unreported_workers(agent) if agent is not None else ()
         if agent is None or not reports:
@@ -172,7 +172,7 @@ class MissionReports(Loop):
         if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True
         try:
-            await self._keyboard.type_text(agent, text)
+            await self._pane_input.type_text(agent, text)
         except HeadspaceError as error:
             log.warning("mission_report_not_typed", agent=agent.name, reason=error.message)
             failed = TypingFailed(reason=error.message)

@@ -1,9 +1,9 @@
-"""Pane views: whether a person looked at the pane of an agent that waits. Then the agent is seen, on every surface.
+"""Pane views: records that a person looked at the pane of a waiting agent. Every surface then shows the agent as seen.
 
 Rules
 - A pane is looked at if it is visible in an attached session whose terminal was used (a key, a switch of windows) after
   the wait started. A pane that was only left open is not looked at.
-- tmux is asked only while an unseen agent waits in one of its panes: two requests per server, every two seconds.
+- tmux is queried only while an unseen agent waits in one of its panes: two commands per server, every two seconds.
 - The result is recorded as an act (`AgentSeen`).
 """
 
@@ -44,28 +44,28 @@ class PaneViewWatcher(Loop):
     async def _run(self) -> None:
         while True:
             self._changed.clear()
-            if not await self._try():
+            if not await self._try_record_seen():
                 await self._changed.wait()
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _try(self) -> bool:
-        """Look; after a failure, look again."""
+    async def _try_record_seen(self) -> bool:
+        """Record the agents that were looked at. Returns whether to check again; true after a failure."""
         try:
-            return await self._look()
+            return await self._record_seen()
         except Exception:
             log.warning("pane_views_failed", exc_info=True)
             return True
 
-    async def _look(self) -> bool:
-        """Record the agents that were looked at. Returns whether others are left."""
+    async def _record_seen(self) -> bool:
+        """Record the agents that were looked at. Returns whether unseen agents remain."""
         unseen = [agent for agent in self._agents() if _is_unseen(agent)]
-        seen = await asyncio.to_thread(_seen, unseen) if unseen else []
+        seen = await asyncio.to_thread(_find_seen, unseen) if unseen else []
         for agent in seen:
             await self._recorder.record(AgentSeen(), agent.id)
         return len(unseen) > len(seen)
 
 
-def _seen(agents: Sequence[Agent]) -> list[Agent]:
+def _find_seen(agents: Sequence[Agent]) -> list[Agent]:
     servers = {agent.id: tmux.server_socket(agent.pid, {}) for agent in agents}
     uses = {socket: _pane_uses(socket) for socket in set(servers.values())}
     return [
@@ -74,12 +74,12 @@ def _seen(agents: Sequence[Agent]) -> list[Agent]:
 
 
 def _is_unseen(agent: Agent) -> bool:
-    """Whether it waits in a pane, and nobody has looked."""
+    """Whether the agent waits in a pane that nobody has looked at."""
     return bool(agent.state is AgentState.WAITING and agent.is_unseen and agent.tmux_pane and agent.pid)
 
 
 def _pane_uses(socket: str) -> PaneUses:
-    """The visible panes of a server's attached sessions."""
+    """Return the visible panes of a server's attached sessions."""
     try:
         clients = tmux.run_tmux(socket, "list-clients", "-F", "#{client_activity} #{client_session}")
         panes = tmux.run_tmux(

@@ -1,6 +1,6 @@
-"""The reply to whoever sends an event over HTTP: how the agent is now. Claude Code ignores keys that it does not know.
+"""The reply to an event received over HTTP: the current state of the agent. Claude Code ignores keys it does not know.
 
-Hook scripts ask for the client's part of the reply alone (`clients.claude_code.replies`).
+Hook scripts request only the part for the client (`clients.claude_code.replies`).
 """
 
 import msgspec
@@ -11,7 +11,7 @@ from claude_headspace.kernel.views import Dialects, dialects
 
 
 class HookReply(msgspec.Struct, frozen=True):
-    """What the sender of an event is told. While the journal is away only its status is known: `spooled`."""
+    """The reply to an event. While the journal is unavailable it has only a status: `spooled`."""
 
     status: str
     agent_id: str | None = None
@@ -24,11 +24,11 @@ class HookReply(msgspec.Struct, frozen=True):
 
 
 SPOOLED = HookReply("spooled")
-"""The event is safe, and nothing is known of it yet."""
+"""The event is stored in the spool and not processed yet."""
 
 
 def compose_reply(agent: Agent, strategy: Strategy, *, duplicate: bool) -> HookReply:
-    """The reply to an event that is stored. Nothing in it is for Claude Code to act on."""
+    """Compose the reply to a stored event. It has no field that Claude Code acts on."""
     return HookReply(
         "duplicate" if duplicate else "ok",
         agent.id,

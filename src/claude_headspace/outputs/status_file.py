@@ -18,15 +18,13 @@ SHAPES = {
     AgentState.STARTING: "◌",
 }
 NAMED = (AgentState.WAITING, AgentState.ERROR)
-MOST_NAMES = 3
-
-
+MAX_NAMES = 3
 FULL, FULL_SHAPE = 80, "▲"
-"""From how many percent on the agents with a full context are listed."""
+"""Agents whose context is at least this full, in percent, are listed with this shape."""
 
 
 def status_line(agents: Iterable[Agent]) -> str:
-    """How many are in which state, who needs somebody, whose context fills up: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
+    """Agents per state, with the names of those with needs or a full context: "◆ 1 able-ant  ● 3  ▲ wild-fox 91%"."""
     found = sorted(agents, key=lambda agent: agent.state_since)
     numbers = Counter(agent.state for agent in found)
     parts = [_part(state, numbers[state], found) for state in SHAPES if numbers[state]]
@@ -36,13 +34,13 @@ def status_line(agents: Iterable[Agent]) -> str:
 def _full(agents: list[Agent]) -> list[str]:
     full = [agent for agent in agents if agent.ended_at is None and (agent.context_percent or 0) >= FULL]
     fullest = sorted(full, key=lambda agent: -(agent.context_percent or 0))
-    names = [f"{agent.name} {int(agent.context_percent or 0)}%" for agent in fullest[:MOST_NAMES]]
-    return [" ".join([FULL_SHAPE, *names, *(["…"] if len(full) > MOST_NAMES else [])])] if full else []
+    names = [f"{agent.name} {int(agent.context_percent or 0)}%" for agent in fullest[:MAX_NAMES]]
+    return [" ".join([FULL_SHAPE, *names, *(["…"] if len(full) > MAX_NAMES else [])])] if full else []
 
 
 def _part(state: AgentState, number: int, agents: list[Agent]) -> str:
-    names = [agent.name for agent in agents if agent.state is state][:MOST_NAMES] if state in NAMED else []
-    more = ["…"] if state in NAMED and number > MOST_NAMES else []
+    names = [agent.name for agent in agents if agent.state is state][:MAX_NAMES] if state in NAMED else []
+    more = ["…"] if state in NAMED and number > MAX_NAMES else []
     return " ".join([SHAPES[state], str(number), *names, *more])
 
 

@@ -1,10 +1,10 @@
-"""tmux: find an agent's pane, bring it forward, type into it. Everything that touches tmux stands here.
+"""tmux: finds an agent's pane, shows it, and types into it. All access to tmux goes through this module.
 
 Rules
-- A pane is an agent's only while the agent's client runs in it: its process must descend from the pane's. That is
-  looked up right before anything is typed.
-- What is typed is literal. A text of several lines, or a long one, goes through a buffer of tmux as a bracketed paste.
-- A pane id means something to one tmux server only: the client's own environment says which one it runs in.
+- A pane belongs to an agent only while the agent's client runs in it: the client must be the pane's process or a
+  descendant. This is checked immediately before typing.
+- Text is typed literally. Long text and text with several lines is pasted from a tmux buffer (bracketed paste).
+- A pane id is valid for one tmux server only. The client's environment tells which server it runs in.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ import psutil
 from claude_headspace.errors import BadRequest, HeadspaceError
 
 MAX_TYPED_LENGTH = 200
-"""Longer texts go through a buffer: typed one by one, a client may take their keys for a paste halfway."""
+"""Longer text is pasted: the client may interpret many typed keys as a paste halfway through."""
 ENTER_DELAY_SECONDS = 0.35
-"""Between the text and its Enter: the client takes an Enter that comes within a paste for a new line."""
+"""Delay between the text and Enter: the client interprets an Enter during a paste as a new line."""
 
 TYPING_SECONDS = 10.0
-"""So long after the last key somebody is taken to be typing."""
+"""How long after the last key press a person counts as typing."""
 
 _FORMAT = "\t".join(
     f"#{{{name}}}"
@@ -45,7 +45,7 @@ _FORMAT = "\t".join(
 
 
 class Pane(NamedTuple):
-    """A pane, as it is now."""
+    """The current state of a pane."""
 
     socket: str
     id: str
@@ -60,41 +60,41 @@ class Pane(NamedTuple):
 
 
 class Refused(BadRequest):
-    """It is not done, and here is why."""
+    """The action was not done; the message is the reason."""
 
     status = 409
 
 
-# --- asking tmux ------------------------------------------------------------------------------------------------------
+# --- commands and panes -----------------------------------------------------------------------------------------------
 
 
 def is_installed() -> bool:
-    """Whether there is a tmux on this machine."""
+    """Whether tmux is installed on this machine."""
     return shutil.which("tmux") is not None
 
 
 def require_tmux() -> None:
-    """Refuse where there is no tmux."""
+    """Raise `Refused` if tmux is not installed."""
     if not is_installed():
-        raise Refused("no_tmux", "There is no tmux on this machine.", "Install it, and start agents inside it.")
+        raise Refused("no_tmux", "tmux is not installed on this machine.", "Install it, and start agents inside it.")
 
 
 def run_tmux(socket: str, *arguments: str) -> list[str]:
-    """Run one command of tmux; what it says."""
+    """Run a tmux command. Returns the lines of its output."""
     libtmux = _load_libtmux()
     require_tmux()
     try:
         result = libtmux.Server(socket_path=socket or None).cmd(*(_escape_argument(argument) for argument in arguments))
     except libtmux.exc.LibTmuxException as error:
-        raise Refused("tmux_failed", f"tmux could not be asked: {error}.", "Is it running?") from error
+        raise Refused("tmux_failed", f"tmux failed: {error}.", "Is it running?") from error
     if result.returncode:
         reason = "; ".join(result.stderr) or f"exit code {result.returncode}"
-        raise Refused("tmux_failed", f"tmux refused `{arguments[0]}`: {reason}.", "Is the pane still there?")
+        raise Refused("tmux_failed", f"`tmux {arguments[0]}` failed: {reason}.", "Does the pane still exist?")
     return list(result.stdout)
 
 
 def _load_libtmux() -> ModuleType:
-    """libtmux, loaded when it is first needed. It looks at standard output then, which Textual replaces."""
+    """Import libtmux at first use. Its import reads standard output, which Textual replaces."""
     with contextlib.redirect_stdout(sys.__stdout__):
         import libtmux
 
@@ -102,12 +102,12 @@ def _load_libtmux() -> ModuleType:
 
 
 def _escape_argument(text: str) -> str:
-    """tmux takes a semicolon at the end of an argument for the end of its command."""
+    """Escape a trailing semicolon, which tmux interprets as the end of a command."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text
 
 
 def server_socket(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
-    """The socket of the tmux server that a client runs in, else of the one that we run in; empty: the usual one."""
+    """Return the socket of the tmux server of a client, else of this process; empty for the default server."""
     variable = env.get("TMUX", "")
     if pid is not None:
         with contextlib.suppress(psutil.Error, OSError):
@@ -116,7 +116,7 @@ def server_socket(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
 
 
 def find_pane(socket: str, pane_id: str) -> Pane:
-    """A pane by its id; one that is gone is refused."""
+    """Return a pane by its id. Raises `Refused` if it no longer exists."""
     try:
         lines = run_tmux(socket, "display-message", "-p", "-t", pane_id, _FORMAT)
     except Refused as refusal:
@@ -142,14 +142,14 @@ def find_pane(socket: str, pane_id: str) -> Pane:
 
 
 def _pane_gone(pane_id: str) -> Refused:
-    return Refused("pane_gone", f"The pane {pane_id} is not there any more.", "Look for the agent in another terminal.")
+    return Refused("pane_gone", f"The pane {pane_id} no longer exists.", "Look for the agent in another terminal.")
 
 
-# --- whose pane it is -------------------------------------------------------------------------------------------------
+# --- panes of agents --------------------------------------------------------------------------------------------------
 
 
 def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
-    """The pane in which an agent's client runs now; refused with the reason if it does not."""
+    """Return the pane in which an agent's client runs. Raises `Refused` if it runs in none."""
     if not pane_id:
         raise Refused(
             "no_pane",
@@ -160,14 +160,14 @@ def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mappin
     if pid is None or pane.dead or not _runs_in(pid, pane):
         raise Refused(
             "pane_taken",
-            f"The pane {pane_id} does not run {name} any more.",
-            "Something else runs there now: nothing was done.",
+            f"The pane {pane_id} no longer runs {name}.",
+            "Another program runs there now. Nothing was done.",
         )
     return pane
 
 
 def _runs_in(pid: int, pane: Pane) -> bool:
-    """Whether a process is the pane's own or descends from it."""
+    """Whether a process is the pane's process or a descendant of it."""
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and pane.pid in (
@@ -182,7 +182,7 @@ def _runs_in(pid: int, pane: Pane) -> bool:
 
 
 def type_text(pane: Pane, text: str) -> None:
-    """Type a text into a pane, literally, and Enter."""
+    """Type a text into a pane literally, then press Enter."""
     _prepare_pane(pane)
     if "\n" in text or len(text) > MAX_TYPED_LENGTH:
         buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
@@ -195,28 +195,28 @@ def type_text(pane: Pane, text: str) -> None:
 
 
 def press_key(pane: Pane, key: str) -> None:
-    """Press one key in a pane, by tmux's name for it."""
+    """Press a key in a pane. `key` is its tmux name."""
     _prepare_pane(pane)
     run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
 
 
 def _prepare_pane(pane: Pane) -> None:
-    """What is typed reaches this pane's program and no other: not its neighbours, not tmux's own copy mode."""
+    """Ensure that input reaches only this pane's program: no synchronized panes, and no copy mode."""
     if pane.synchronized:
         raise Refused(
             "panes_synchronized",
-            f"The panes around {pane.id} are synchronized: all of them would get it.",
-            "Switch `synchronize-panes` off.",
+            f"The panes around {pane.id} are synchronized: all of them would receive the input.",
+            "Turn `synchronize-panes` off.",
         )
     if pane.in_mode:
         run_tmux(pane.socket, "send-keys", "-t", pane.id, "-X", "cancel")
 
 
-# --- looking ----------------------------------------------------------------------------------------------------------
+# --- showing panes ----------------------------------------------------------------------------------------------------
 
 
 def show_pane(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[str]:
-    """Show a pane: in the tmux we are in, at once; else by the program that is given back, which wants the terminal."""
+    """Show a pane. Outside of tmux, returns the command that attaches the terminal; inside, returns nothing."""
     run_tmux(pane.socket, "select-window", "-t", pane.window)
     run_tmux(pane.socket, "select-pane", "-t", pane.id)
     own_socket = env.get("TMUX", "").partition(",")[0]
@@ -225,30 +225,30 @@ def show_pane(pane: Pane, env: Mapping[str, str] = os.environ) -> Sequence[str]:
     if pane.socket and os.path.realpath(own_socket) != os.path.realpath(pane.socket):
         raise Refused(
             "other_server",
-            "The agent runs in another tmux server than this terminal.",
-            f"In a terminal outside of tmux: tmux -S {pane.socket} attach -t {pane.session}",
+            "The agent runs in a different tmux server.",
+            f"In a terminal outside of tmux, run: tmux -S {pane.socket} attach -t {pane.session}",
         )
     run_tmux(pane.socket, "switch-client", "-t", pane.id)
     return []
 
 
 def is_visible(pane: Pane) -> bool:
-    """Whether somebody has the pane before him: it is on top, and its terminal is in front as far as tmux knows."""
+    """Whether a focused terminal shows the pane."""
     return any(shows_pane(client, pane) for client in attached_terminals(pane.socket))
 
 
 class AttachedTerminal(NamedTuple):
-    """A terminal that is attached to a session."""
+    """A terminal that is attached to a tmux session."""
 
     session: str
     focused: bool
-    """Whether it is in front; where tmux does not ask for that, it is believed to be."""
+    """Whether it has the focus; always true if tmux does not track focus."""
     used_at: float
-    """When a key was last pressed in it."""
+    """When a key was last pressed in it, in seconds since 1970."""
 
 
 def attached_terminals(socket: str) -> list[AttachedTerminal]:
-    """The terminals that are attached to a server."""
+    """Return the terminals that are attached to a tmux server."""
     line_format = "#{client_session}\t#{client_flags}\t#{client_activity}"
     lines = [line.split("\t") for line in run_tmux(socket, "list-clients", "-F", line_format)]
     knows_focus = bool(lines) and run_tmux(socket, "show-options", "-gv", "focus-events") == ["on"]
@@ -259,12 +259,12 @@ def attached_terminals(socket: str) -> list[AttachedTerminal]:
 
 
 def shows_pane(terminal: AttachedTerminal, pane: Pane) -> bool:
-    """Whether a terminal has a pane before it."""
+    """Whether a focused terminal shows a pane."""
     return pane.active and pane.window_active and terminal.session == pane.session and terminal.focused
 
 
 def has_recent_input(pane: Pane, seconds: float = TYPING_SECONDS) -> bool:
-    """Whether somebody who has the pane before him pressed a key just now."""
+    """Whether a key was pressed recently in a terminal that shows the pane."""
     if not (pane.active and pane.window_active):
         return False
     lines = run_tmux(pane.socket, "list-clients", "-F", "#{client_session}\t#{client_activity}")
@@ -273,14 +273,14 @@ def has_recent_input(pane: Pane, seconds: float = TYPING_SECONDS) -> bool:
 
 
 def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[str, str] = os.environ) -> str:
-    """Run a program in a new window of the session that we are in; the id of its pane."""
+    """Run a program in a new window of the current session. Returns the id of its pane."""
     socket = server_socket(None, env)
     arguments = ("new-window", "-P", "-F", "#{pane_id}", "-n", name, "-c", directory, "--", *command)
     return run_tmux(socket, *arguments)[0]
 
 
 def current_session(env: Mapping[str, str] = os.environ) -> str | None:
-    """The name of the tmux session that we run in."""
+    """Return the name of the tmux session of this process; None outside of tmux."""
     pane = env.get("TMUX_PANE")
     if not env.get("TMUX") or not pane:
         return None

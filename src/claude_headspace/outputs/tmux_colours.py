@@ -1,9 +1,10 @@
-"""tmux's windows in the colours of the fleet: what the most urgent agent in a window is, seen from every other window.
+"""Colours tmux windows by the status of their most urgent agent, if the setting `tmux_colours` is on.
 
-Only where the setting `tmux_colours` asks for it. A window's own style is remembered and given back when its agents are
-gone or the daemon stops. Every pane of an agent also has its word and its colour in the options `@headspace` and
-`@headspace_style`: `headspace tmux --borders` shows them in its border, or one's own format does.
-tmux is asked once for all panes of a server, and told only what changed.
+Rules
+- A window's original style is restored when its agents ended or the daemon stops.
+- Each pane of an agent has its status and style in the options `@headspace` and `@headspace_style`. A pane border can
+  show them: `headspace tmux --borders`, or the user's own format.
+- tmux is queried once per server for all panes, and only changes are written.
 """
 
 from collections.abc import Sequence
@@ -21,16 +22,16 @@ STYLES = {
     "checked": "fg=yellow",
     "done": "default",
 }
-"""The fleet's words, and how a window looks."""
+"""The tmux style of each fleet status."""
 
 STYLE_OPTION, STATUS_OPTION, STATUS_STYLE_OPTION = "window-status-style", "@headspace", "@headspace_style"
 
 Target = tuple[str, str]
-"""A server's socket, and a window or a pane in it."""
+"""The socket of a tmux server, and the id of a window or pane."""
 
 
 class TmuxColours:
-    """Paints, and remembers what was there."""
+    """Sets window and pane styles, and restores the original ones."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -40,7 +41,7 @@ class TmuxColours:
         self._pane_statuses: dict[Target, str] = {}
 
     def show(self, agents: Sequence[Agent]) -> None:
-        """Paint the windows of the agents that run here."""
+        """Set the styles for the agents of this host."""
         panes = self._find_pane_statuses(agents)
         windows = _window_statuses(panes)
         for window, status in windows.items():
@@ -57,7 +58,7 @@ class TmuxColours:
         self._pane_statuses = panes
 
     def clear(self) -> None:
-        """Give everything back."""
+        """Restore all original styles."""
         for window in list(self._window_statuses):
             self._restore_style(window)
         for pane in self._pane_statuses:
@@ -65,7 +66,7 @@ class TmuxColours:
         self._pane_statuses = {}
 
     def _find_pane_statuses(self, agents: Sequence[Agent]) -> dict[Target, str]:
-        """Each agent's pane with its word."""
+        """Return the status of each agent's pane."""
         found: dict[Target, str] = {}
         for agent in agents:
             if agent.host == self._host and agent.tmux_pane and agent.pid and agent.ended_at is None:
@@ -84,15 +85,13 @@ class TmuxColours:
     def _restore_style(self, window: Target) -> None:
         socket, name = window
         original = self._original_styles.pop(window, None)
-        arguments = (
-            ("-w", "-t", name, STYLE_OPTION, original) if original is not None else ("-wu", "-t", name, STYLE_OPTION)
-        )
-        _run_ignoring_errors(socket, "set-option", *arguments)
+        flag, value = ("-wu", ()) if original is None else ("-w", (original,))
+        _run_ignoring_errors(socket, "set-option", flag, "-t", name, STYLE_OPTION, *value)
         self._window_statuses.pop(window, None)
 
 
 def _window_statuses(panes: dict[Target, str]) -> dict[Target, str]:
-    """What each window is; a pane that is gone has none."""
+    """Return the most urgent status in each window. Panes that no longer exist are ignored."""
     statuses: dict[Target, list[str]] = {}
     for socket in {socket for socket, _ in panes}:
         for line in tmux.run_tmux(socket, "list-panes", "-a", "-F", "#{pane_id} #{window_id}"):
@@ -108,7 +107,7 @@ def _clear_pane(pane: Target) -> None:
 
 
 def _run_ignoring_errors(socket: str, *arguments: str) -> None:
-    """What is gone already needs nothing back."""
+    """Run a tmux command. Never fails: the window or pane may no longer exist."""
     try:
         tmux.run_tmux(socket, *arguments)
     except HeadspaceError:

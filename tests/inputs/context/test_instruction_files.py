@@ -1,4 +1,4 @@
-"""Instruction files: those beside a path and above it, up to its project."""
+"""Instruction files of a path: in its directory and its parents, up to the project root."""
 
 import asyncio
 from pathlib import Path
@@ -7,15 +7,15 @@ from claude_headspace.inputs.context.instruction_files import InstructionFileFin
 
 
 def project(root: Path) -> Path:
-    """A project with instructions at several heights."""
+    """A project with instruction files at several levels."""
     (root / "src" / "deep").mkdir(parents=True)
     for name in ("AGENTS.md", "src/CLAUDE.md", "src/deep/AGENTS.md", "../outside.md"):
         (root / name).write_text(name)
     return root
 
 
-def test_the_nearest_come_first_and_nothing_outside_is_found(tmp_path: Path) -> None:
-    """From the path upwards, and no further than the project."""
+def test_the_nearest_come_first_and_none_are_outside(tmp_path: Path) -> None:
+    """From the directory of the path up to the project root."""
     root = project(tmp_path / "app")
     (tmp_path / "AGENTS.md").write_text("outside")
     found = find_instruction_files([str(root / "src" / "deep" / "a.py")], str(root))
@@ -23,20 +23,20 @@ def test_the_nearest_come_first_and_nothing_outside_is_found(tmp_path: Path) -> 
 
 
 def test_each_is_found_once(tmp_path: Path) -> None:
-    """Paths share the instructions above them."""
+    """Several paths share the files of their common parents."""
     root = project(tmp_path / "app")
     found = find_instruction_files([str(root / "a.py"), str(root / "src" / "b.py")], str(root))
     assert found == (str(root / "AGENTS.md"), str(root / "src" / "CLAUDE.md"))
 
 
-def test_a_path_outside_of_the_project_has_none(tmp_path: Path) -> None:
-    """Also by a detour, and whether or not it exists."""
+def test_a_path_outside_the_project_has_none(tmp_path: Path) -> None:
+    """Also with `..`, and whether or not it exists."""
     root = project(tmp_path / "app")
     assert find_instruction_files([str(tmp_path / "x.py"), f"{root}/../x.py", "/nowhere/at/all"], str(root)) == ()
 
 
-def test_what_is_no_path_has_none(tmp_path: Path) -> None:
-    """A relative path, a NUL."""
+def test_an_invalid_path_has_none(tmp_path: Path) -> None:
+    """A relative path, or one with a NUL."""
 
     async def main() -> None:
         finder = InstructionFileFinder()

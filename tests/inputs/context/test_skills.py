@@ -1,4 +1,4 @@
-"""Where a skill's file is found."""
+"""Finding the file of a skill, and the files that it preloads."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ from claude_headspace.inputs.context.skills import find_skill, preload_paths
 
 
 def write(base: Path, name: str, description: str) -> Path:
-    """A skill in a directory of skills."""
+    """Write a skill."""
     path = base / "skills" / name / "SKILL.md"
     path.parent.mkdir(parents=True)
     path.write_text(f"---\ndescription: {description}\npreload: [notes.md, docs.md]\n---\n")
     return path
 
 
-def test_the_projects_own_skill_comes_first(tmp_path: Path) -> None:
+def test_a_skill_of_the_project_comes_first(tmp_path: Path) -> None:
     """Then those of the config dirs, in their order."""
     root, user = tmp_path / "app", tmp_path / "config"
     write(user, "fix", "the user's")
@@ -28,8 +28,8 @@ def test_the_projects_own_skill_comes_first(tmp_path: Path) -> None:
     assert found.description == "the project's"
 
 
-def test_its_files_are_beside_it_or_in_the_project(tmp_path: Path) -> None:
-    """Whole paths come of the names."""
+def test_preloaded_files_are_next_to_the_skill_or_in_the_project(tmp_path: Path) -> None:
+    """Names become absolute paths."""
     path = write(tmp_path / ".claude", "fix", "x")
     (path.parent / "notes.md").write_text("x")
     skill = find_skill("fix", str(tmp_path), [])
@@ -38,7 +38,7 @@ def test_its_files_are_beside_it_or_in_the_project(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../fix", "a/b", "", "x\0y", ".hidden", "unknown"])
-def test_a_name_that_is_none_finds_nothing(tmp_path: Path, name: str) -> None:
-    """No name leads out of the directory of skills."""
+def test_an_invalid_or_unknown_name_finds_nothing(tmp_path: Path, name: str) -> None:
+    """No name leads out of the skills directory."""
     write(tmp_path, "fix", "x")
     assert find_skill(name, str(tmp_path / "app"), [tmp_path]) is None

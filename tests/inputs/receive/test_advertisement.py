@@ -1,4 +1,4 @@
-"""The daemon's sign: up while it runs, kept up, gone when it stops."""
+"""The advertisement: written while the daemon runs, restored, removed when it stops."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from claude_headspace.kernel.hooks import HookKind
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Ask until it is so, within a limit that only a hang reaches."""
+    """Wait until a condition holds, with a limit that only a hang reaches."""
     for _ in range(60_000):
         if condition():
             return
@@ -24,8 +24,8 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Paths:
-    """A home."""
+def paths(tmp_path: Path) -> Paths:
+    """The paths of an empty home."""
     return find_paths({"HEADSPACE_HOME": str(tmp_path)})
 
 
@@ -33,85 +33,87 @@ def places(tmp_path: Path) -> Paths:
     ("host", "line"),
     [
         ("127.0.0.1", "127.0.0.1 5055 {pid}\n"),
-        ("0.0.0.0", "127.0.0.1 5055 {pid}\n"),  # noqa: S104  # only written down
+        ("0.0.0.0", "127.0.0.1 5055 {pid}\n"),  # noqa: S104  # only written to a file
         ("::", "::1 5055 {pid}\n"),
     ],
 )
-def test_it_says_where_and_who(places: Paths, host: str, line: str) -> None:
-    """One line: how to reach it, and its process; for its user alone."""
-    Advertisement(places, (host, 5055), ()).update()
-    assert places.address_file.read_text() == line.format(pid=os.getpid())
-    assert stat.S_IMODE(places.address_file.stat().st_mode) == 0o600
-    assert list(places.state.iterdir()) == [places.address_file]
+def test_the_address_file_has_address_and_pid(paths: Paths, host: str, line: str) -> None:
+    """One line: how to reach the daemon, and its process. Only its user can read it."""
+    Advertisement(paths, (host, 5055), ()).update()
+    assert paths.address_file.read_text() == line.format(pid=os.getpid())
+    assert stat.S_IMODE(paths.address_file.stat().st_mode) == 0o600
+    assert list(paths.state.iterdir()) == [paths.address_file]
 
 
-def test_it_says_what_it_wants_to_be_asked(places: Paths) -> None:
-    """There is a file for each event that waits for an answer, and none for the others, whoever was here before."""
-    Advertisement(places, ("127.0.0.1", 5055), ("Stop", "PreToolUse", "../oops")).update()
-    assert asked(places) == {"Stop", "PreToolUse"}
-    Advertisement(places, ("127.0.0.1", 5055), ("Stop", "NewEvent")).update()
-    assert asked(places) == {"Stop", "NewEvent"}
-    Advertisement(places, ("127.0.0.1", 5055), ("*",)).update()
-    assert asked(places) == set(HOOKS)
-    Advertisement(places, ("127.0.0.1", 5055), ()).update()
-    assert asked(places) == set()
+def test_there_is_a_file_for_each_event_that_asks(paths: Paths) -> None:
+    """Files of an earlier daemon are removed."""
+    Advertisement(paths, ("127.0.0.1", 5055), ("Stop", "PreToolUse", "../oops")).update()
+    assert asked(paths) == {"Stop", "PreToolUse"}
+    Advertisement(paths, ("127.0.0.1", 5055), ("Stop", "NewEvent")).update()
+    assert asked(paths) == {"Stop", "NewEvent"}
+    Advertisement(paths, ("127.0.0.1", 5055), ("*",)).update()
+    assert asked(paths) == set(HOOKS)
+    Advertisement(paths, ("127.0.0.1", 5055), ()).update()
+    assert asked(paths) == set()
 
 
-def asked(places: Paths) -> set[str]:
-    """The events that are asked."""
-    return {path.name for path in places.asked_hooks_dir.iterdir()}
+def asked(paths: Paths) -> set[str]:
+    """The events that ask."""
+    return {path.name for path in paths.asked_hooks_dir.iterdir()}
 
 
-def test_what_is_wanted_for_a_while_is_asked_for_a_while(places: Paths) -> None:
-    """Somebody may want to answer more for some time; what is held longer stays so."""
+def test_expected_hooks_are_added_and_removed(paths: Paths) -> None:
+    """A component may expect more hooks for some time. The time limit of held hooks stays."""
     expected = ExpectedHooks()
-    presence = Advertisement(places, ("127.0.0.1", 5055), ("Stop",), {"PermissionRequest": 65}, expected)
-    expected.declare("somebody", frozenset({HookKind.BEFORE_TOOL, HookKind.PERMISSION}))
-    presence.update()
-    assert asked(places) == {"Stop", "PreToolUse", "PermissionRequest"}
-    assert (places.asked_hooks_dir / "PermissionRequest").read_text() == "65\n"
-    expected.declare("somebody", frozenset())
-    presence.update()
-    assert asked(places) == {"Stop", "PermissionRequest"}
+    advertisement = Advertisement(paths, ("127.0.0.1", 5055), ("Stop",), {"PermissionRequest": 65}, expected)
+    expected.declare("component", frozenset({HookKind.BEFORE_TOOL, HookKind.PERMISSION}))
+    advertisement.update()
+    assert asked(paths) == {"Stop", "PreToolUse", "PermissionRequest"}
+    assert (paths.asked_hooks_dir / "PermissionRequest").read_text() == "65\n"
+    expected.declare("component", frozenset())
+    advertisement.update()
+    assert asked(paths) == {"Stop", "PermissionRequest"}
 
 
-def test_it_is_kept_up(places: Paths) -> None:
-    """A sign that was taken away or overwritten comes back, and the mark of one who does not answer goes."""
-    here = Advertisement(places, ("127.0.0.1", 5055), ())
-    here.update()
-    told = places.address_file.read_text()
-    places.address_file.write_text("of another one")
-    places.no_answer_file.touch()
-    here.update()
-    assert places.address_file.read_text() == told
-    assert not places.no_answer_file.exists()
-    places.address_file.unlink()
-    here.update()
-    assert places.address_file.read_text() == told
+def test_the_address_file_is_restored(paths: Paths) -> None:
+    """It is rewritten if it was removed or overwritten, and the mark of a silent daemon is removed."""
+    advertisement = Advertisement(paths, ("127.0.0.1", 5055), ())
+    advertisement.update()
+    expected = paths.address_file.read_text()
+    paths.address_file.write_text("other content")
+    paths.no_answer_file.touch()
+    advertisement.update()
+    assert paths.address_file.read_text() == expected
+    assert not paths.no_answer_file.exists()
+    paths.address_file.unlink()
+    advertisement.update()
+    assert paths.address_file.read_text() == expected
 
 
-def test_it_goes_with_the_daemon(places: Paths) -> None:
-    """After the daemon has stopped nobody is sent to its address, and nobody asks."""
+def test_the_files_are_removed_when_the_daemon_stops(paths: Paths) -> None:
+    """No hook asks any more."""
 
-    async def story() -> None:
-        here = Advertisement(places, ("127.0.0.1", 5055), ("Stop",))
-        here.start()
-        await until(places.address_file.exists)
-        assert asked(places) == {"Stop"}
-        await here.stop()
+    async def run() -> None:
+        advertisement = Advertisement(paths, ("127.0.0.1", 5055), ("Stop",))
+        advertisement.start()
+        await until(paths.address_file.exists)
+        assert asked(paths) == {"Stop"}
+        await advertisement.stop()
 
-    asyncio.run(story())
-    assert not places.address_file.exists()
-    assert asked(places) == set()
+    asyncio.run(run())
+    assert not paths.address_file.exists()
+    assert asked(paths) == set()
 
 
-def test_a_disk_that_cannot_be_written_does_not_stop_it(tmp_path: Path) -> None:
-    """Where no sign can be put up the daemon runs all the same."""
+def test_a_full_disk_does_not_stop_it(tmp_path: Path) -> None:
+    """If the files cannot be written, the daemon still runs."""
 
-    async def story() -> None:
-        here = Advertisement(find_paths({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), ("127.0.0.1", 5055), ("Stop",))
-        here.start()
+    async def run() -> None:
+        advertisement = Advertisement(
+            find_paths({"HEADSPACE_HOME": str(tmp_path / "nowhere")}), ("127.0.0.1", 5055), ("Stop",)
+        )
+        advertisement.start()
         await asyncio.sleep(0.01)
-        await here.stop()
+        await advertisement.stop()
 
-    asyncio.run(story())
+    asyncio.run(run())

@@ -1,4 +1,4 @@
-"""A clock that never goes back, whatever the machine's does."""
+"""A clock that never goes back, even if the system clock does."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,62 +17,62 @@ HOUR = 3600
 
 
 class Machine:
-    """A machine whose clock is set by hand, and on which time passes all the same."""
+    """A machine whose system clock can be set, while time passes independently."""
 
     def __init__(self) -> None:
         self.wall = ManualClock()
-        self._passing = ManualClock(0)
+        self._monotonic = ManualClock(0)
 
-    def live(self, seconds: float) -> None:
+    def pass_time(self, seconds: float) -> None:
         """Let time pass."""
         self.wall.advance(seconds)
-        self._passing.advance(seconds)
+        self._monotonic.advance(seconds)
 
-    def steady(self, noticed: Callable[[str], None] = lambda _what: None) -> SteadyClock:
-        """Its clock, made steady."""
-        return SteadyClock(self.wall, noticed, self._passing)
+    def steady_clock(self, on_jump: Callable[[str], None] = lambda _message: None) -> SteadyClock:
+        """A steady clock of this machine."""
+        return SteadyClock(self.wall, on_jump, self._monotonic)
 
 
-def test_it_is_the_machines_clock_as_long_as_that_runs() -> None:
-    """Forward, by little or much, it simply follows."""
+def test_it_follows_the_system_clock() -> None:
+    """As long as that does not go back."""
     machine = Machine()
-    clock = machine.steady()
+    clock = machine.steady_clock()
     for seconds in (0, 1, 0.5, 10 * HOUR):
-        machine.live(seconds)
+        machine.pass_time(seconds)
         assert clock() == machine.wall.now == clock()
     assert clock.correct(START) == START
 
 
-def test_it_stays_when_the_machines_is_set_back() -> None:
-    """It goes on from where it was, at half the speed, until the other has caught up."""
-    machine, noticed = Machine(), list[str]()
-    clock = machine.steady(noticed.append)
+def test_it_slows_down_after_the_system_clock_is_set_back() -> None:
+    """It continues at half speed until the system clock has caught up."""
+    machine, messages = Machine(), list[str]()
+    clock = machine.steady_clock(messages.append)
     before = clock()
     machine.wall.advance(-HOUR)
     assert clock() == before
-    assert noticed == ["the machine's clock was set back by 3600 s"]
-    machine.live(60)
+    assert messages == ["the system clock was set back by 3600 s"]
+    machine.pass_time(60)
     assert clock() == before + 30 * SECOND
-    machine.live(2 * HOUR)
+    machine.pass_time(2 * HOUR)
     assert clock() == machine.wall.now
 
 
 @given(st.lists(st.tuples(st.integers(-10_000, 10_000), st.floats(0, 100)), max_size=50))
 def test_it_never_goes_back(steps: list[tuple[int, float]]) -> None:
-    """Whatever is done to the machine's clock."""
+    """Whatever happens to the system clock."""
     machine = Machine()
-    clock, last = machine.steady(), START
-    for jump, lived in steps:
+    clock, last = machine.steady_clock(), START
+    for jump, passed in steps:
         machine.wall.advance(jump)
-        machine.live(lived)
+        machine.pass_time(passed)
         assert clock() >= last
         last = clock()
         assert last >= machine.wall.now
 
 
-def test_it_goes_on_where_the_journal_ended() -> None:
-    """A daemon that starts after the clock was set back begins after what is stored; a far future is not believed."""
-    clock = Machine().steady()
+def test_it_continues_after_the_last_stored_event() -> None:
+    """Also if the clock was set back before the daemon started. A time in the far future is ignored."""
+    clock = Machine().steady_clock()
     clock.continue_after(START - SECOND)
     clock.continue_after(START + MAX_FUTURE + SECOND)
     assert clock() == START
@@ -80,10 +80,10 @@ def test_it_goes_on_where_the_journal_ended() -> None:
     assert clock() == START + HOUR * SECOND
 
 
-def test_agents_move_on_after_the_clock_was_set_back() -> None:
-    """Hooks that fire an hour `before` what is known are news all the same, and those from before the jump are not."""
+def test_agents_change_state_after_the_clock_was_set_back() -> None:
+    """Hooks whose times are an hour before those of stored hooks still count as newer."""
     machine = Machine()
-    clock, wall = machine.steady(), machine.wall
+    clock, wall = machine.steady_clock(), machine.wall
 
     async def nowhere(_cwd: str | None) -> Observations:
         return Observations()
@@ -95,7 +95,7 @@ def test_agents_move_on_after_the_clock_was_set_back() -> None:
         states = []
 
         async def fire(event: str, fields: bytes = b"") -> None:
-            machine.live(1)
+            machine.pass_time(1)
             body = b'{"session_id": "one", "cwd": "/app"' + fields + b"}"
             fired = f"{(wall.now - SECOND // 100) / SECOND:.6f}".encode()
             received = await receiver.receive(event, body, [(b"x-headspace-fired-at", fired)])

@@ -1,4 +1,4 @@
-"""The bell of a directory: it rings for what is put in, and lets nobody wait for ever."""
+"""Watching one directory: a new file ends the wait, and a wait always ends."""
 
 import asyncio
 import sys
@@ -10,38 +10,38 @@ from claude_headspace.inputs.receive.directory_watch import DirectoryWatch
 
 LONG = 60.0
 
-pytestmark = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="no bell on this system")
+pytestmark = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="not supported on this system")
 
 
-def test_it_rings_when_a_file_is_put_in(tmp_path: Path) -> None:
-    """Whoever waits is woken, also by what came before he waited; afterwards it is quiet again."""
+def test_a_new_file_ends_the_wait(tmp_path: Path) -> None:
+    """Also one that was created before the wait; each change ends one wait."""
 
-    async def story() -> None:
-        bell = DirectoryWatch(tmp_path)
-        bell.start()
-        assert bell.is_watching
-        waiting = asyncio.create_task(bell.wait(LONG))
+    async def run() -> None:
+        watch = DirectoryWatch(tmp_path)
+        watch.start()
+        assert watch.is_watching
+        waiting = asyncio.create_task(watch.wait(LONG))
         await asyncio.sleep(0)
         (tmp_path / "one").write_text("here")
         await waiting
         (tmp_path / "two").write_text("here")
         await asyncio.sleep(0.05)
-        await bell.wait(LONG)
-        await bell.wait(0.01)
-        bell.stop()
-        assert not bell.is_watching
+        await watch.wait(LONG)
+        await watch.wait(0.01)
+        watch.stop()
+        assert not watch.is_watching
 
-    asyncio.run(asyncio.wait_for(story(), LONG / 2))
+    asyncio.run(asyncio.wait_for(run(), LONG / 2))
 
 
-def test_a_bell_that_cannot_ring_costs_only_time(tmp_path: Path) -> None:
-    """Without a directory to watch the wait simply ends."""
+def test_a_wait_ends_without_a_watch(tmp_path: Path) -> None:
+    """A missing directory cannot be watched; the wait ends after its time limit."""
 
-    async def story() -> None:
-        bell = DirectoryWatch(tmp_path / "nowhere")
-        bell.start()
-        assert not bell.is_watching
-        await bell.wait(0.01)
-        bell.stop()
+    async def run() -> None:
+        watch = DirectoryWatch(tmp_path / "nowhere")
+        watch.start()
+        assert not watch.is_watching
+        await watch.wait(0.01)
+        watch.stop()
 
-    asyncio.run(story())
+    asyncio.run(run())

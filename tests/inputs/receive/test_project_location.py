@@ -1,4 +1,4 @@
-"""What belongs to a directory: its project and branch, found with a few looks and never with a long wait."""
+"""The project location of a directory: project root and branch."""
 
 import asyncio
 import os
@@ -11,60 +11,60 @@ from claude_headspace.kernel.envelope import Observations
 
 
 def repository(root: Path, head: str = "ref: refs/heads/main\n") -> Path:
-    """A directory with as much of git as is looked at."""
+    """A directory with the git files that are read."""
     (root / ".git").mkdir(parents=True)
     (root / ".git" / "HEAD").write_text(head)
     return root
 
 
-def found(directory: str | Path | None) -> Observations:
-    """What a finder that knows nothing yet says."""
+def located(directory: str | Path | None) -> Observations:
+    """The location of a directory, without a cache."""
 
-    async def look() -> Observations:
-        finder = ProjectLocator()
+    async def run() -> Observations:
+        locator = ProjectLocator()
         try:
-            return await finder(None if directory is None else str(directory))
+            return await locator(None if directory is None else str(directory))
         finally:
-            finder.close()
+            locator.close()
 
-    return asyncio.run(look())
+    return asyncio.run(run())
 
 
 def test_the_nearest_repository_is_the_project(tmp_path: Path) -> None:
-    """A directory deep inside belongs to the repository around it, and to the innermost one."""
+    """A directory belongs to the innermost repository around it."""
     outer = repository(tmp_path / "outer")
     inner = repository(outer / "vendor" / "inner", "ref: refs/heads/feature/x\n")
     (inner / "src").mkdir()
-    assert found(inner / "src") == Observations(project_root=str(inner), branch="feature/x")
-    assert found(outer / "vendor") == Observations(project_root=str(outer), branch="main")
+    assert located(inner / "src") == Observations(project_root=str(inner), branch="feature/x")
+    assert located(outer / "vendor") == Observations(project_root=str(outer), branch="main")
 
 
 def test_without_a_repository_the_directory_is_the_project(tmp_path: Path) -> None:
-    """A directory that belongs to nothing is its own project."""
+    """No parent directory has a `.git`."""
     assert locate_project(str(tmp_path / "plain")) == Observations(project_root=str(tmp_path / "plain"))
 
 
-def test_a_directory_that_is_not_there_is_no_trouble() -> None:
-    """The directory may be gone, or be on another machine."""
-    assert found("/no/such/place") == Observations(project_root="/no/such/place")
+def test_a_missing_directory_is_its_own_project() -> None:
+    """It may have been removed, or be on another machine."""
+    assert located("/no/such/place") == Observations(project_root="/no/such/place")
 
 
-def test_a_worktree_has_a_branch_of_its_own(tmp_path: Path) -> None:
-    """A worktree's `.git` is a file that points to where its HEAD is."""
+def test_a_worktree_has_its_own_branch(tmp_path: Path) -> None:
+    """In a worktree `.git` is a file that names the directory of HEAD."""
     (tmp_path / "main" / ".git" / "worktrees" / "fix").mkdir(parents=True)
     (tmp_path / "main" / ".git" / "worktrees" / "fix" / "HEAD").write_text("ref: refs/heads/fix\n")
     (tmp_path / "fix").mkdir()
     (tmp_path / "fix" / ".git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/fix\n")
-    assert found(tmp_path / "fix") == Observations(project_root=str(tmp_path / "fix"), branch="fix")
+    assert located(tmp_path / "fix") == Observations(project_root=str(tmp_path / "fix"), branch="fix")
 
 
-def test_a_submodule_points_by_a_relative_path(tmp_path: Path) -> None:
-    """The pointer of a submodule is relative to where it stands."""
+def test_the_git_file_of_a_submodule_has_a_relative_path(tmp_path: Path) -> None:
+    """It is relative to the submodule."""
     (tmp_path / ".git" / "modules" / "lib").mkdir(parents=True)
     (tmp_path / ".git" / "modules" / "lib" / "HEAD").write_text("ref: refs/heads/stable\n")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
-    assert found(tmp_path / "lib").branch == "stable"
+    assert located(tmp_path / "lib").branch == "stable"
 
 
 @pytest.mark.parametrize(
@@ -76,55 +76,55 @@ def test_a_submodule_points_by_a_relative_path(tmp_path: Path) -> None:
     ],
 )
 def test_a_head_without_a_branch(tmp_path: Path, head: str, branch: str | None) -> None:
-    """A detached head is told by its commit, an empty one not at all, and no name is endless."""
-    assert found(repository(tmp_path, head)).branch == branch
+    """A detached HEAD shows the commit, an empty one nothing, and long names are truncated."""
+    assert located(repository(tmp_path, head)).branch == branch
 
 
-def test_nothing_but_a_small_regular_file_is_read(tmp_path: Path) -> None:
-    """A pipe where HEAD should be does not hold anybody up, nor does a directory, nor bytes that are no text."""
+def test_head_must_be_a_regular_file(tmp_path: Path) -> None:
+    """A pipe does not block; a directory and invalid UTF-8 are ignored."""
     root = repository(tmp_path / "pipe")
     (root / ".git" / "HEAD").unlink()
     os.mkfifo(root / ".git" / "HEAD")
-    assert found(root) == Observations(project_root=str(root))
+    assert located(root) == Observations(project_root=str(root))
     root = repository(tmp_path / "directory")
     (root / ".git" / "HEAD").unlink()
     (root / ".git" / "HEAD").mkdir()
-    assert found(root) == Observations(project_root=str(root))
+    assert located(root) == Observations(project_root=str(root))
     root = repository(tmp_path / "bytes")
     (root / ".git" / "HEAD").write_bytes(b"\xff\xfe\x00")
-    assert found(root).project_root == str(root)
+    assert located(root).project_root == str(root)
 
 
 @pytest.mark.parametrize("directory", ["relative/path", "~", "C:\\work", "/tmp/\0evil", "\0"])
-def test_what_is_no_path_here_is_kept_as_told(directory: str) -> None:
-    """A directory that cannot be looked at is the project by its name alone."""
-    assert found(directory) == Observations(project_root=directory)
+def test_a_path_that_is_not_absolute_is_used_as_it_is(directory: str) -> None:
+    """A directory that cannot be read is its own project."""
+    assert located(directory) == Observations(project_root=directory)
 
 
 @pytest.mark.parametrize("directory", [None, ""])
-def test_no_directory_has_no_surroundings(directory: str | None) -> None:
-    """Who does not tell where it is belongs to nothing."""
-    assert found(directory) == Observations()
+def test_without_a_directory_there_is_no_project(directory: str | None) -> None:
+    """The payload names no directory."""
+    assert located(directory) == Observations()
 
 
-def test_a_path_is_taken_as_it_is_meant(tmp_path: Path) -> None:
+def test_paths_are_normalized(tmp_path: Path) -> None:
     """Dots and doubled slashes lead to the same project."""
     root = repository(tmp_path / "app")
     (root / "src").mkdir()
-    assert found(f"{root}/src/../src//.") == Observations(project_root=str(root), branch="main")
+    assert located(f"{root}/src/../src//.") == Observations(project_root=str(root), branch="main")
 
 
-def test_what_was_found_is_remembered_for_a_moment(tmp_path: Path) -> None:
-    """A hundred hooks in one directory look at the disk once."""
+def test_locations_are_cached(tmp_path: Path) -> None:
+    """A hundred hooks in one directory read the disk once."""
     root = repository(tmp_path)
 
-    async def look() -> tuple[Observations, Observations]:
-        finder = ProjectLocator()
-        first = await finder(str(root))
+    async def run() -> tuple[Observations, Observations]:
+        locator = ProjectLocator()
+        first = await locator(str(root))
         (root / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
-        second = await finder(str(root))
-        finder.close()
+        second = await locator(str(root))
+        locator.close()
         return first, second
 
-    first, second = asyncio.run(look())
+    first, second = asyncio.run(run())
     assert first == second == Observations(project_root=str(root), branch="main")

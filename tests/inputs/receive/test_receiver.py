@@ -1,4 +1,4 @@
-"""What arrives at `/hook/*`: events are taken as they are, everything else is refused clearly and leaves no trace."""
+"""Hooks over HTTP: events are stored as they arrived, everything else is refused with a reason."""
 
 import asyncio
 import json
@@ -36,8 +36,8 @@ def body(**fields: object) -> bytes:
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_every_hook_has_its_address(name: str) -> None:
-    """The kebab case of each event leads back to it, and so does its own name."""
+def test_every_hook_has_a_path(name: str) -> None:
+    """The event name in kebab case, or the event name itself."""
     assert event_name(kebab(name)) == name
     assert event_name(name) == name
 
@@ -46,55 +46,55 @@ def test_every_hook_has_its_address(name: str) -> None:
     ("path", "name"),
     [("brand-new-event", "BrandNewEvent"), ("BrandNewEvent", "BrandNewEvent"), ("x", "X"), ("a_b", "AB")],
 )
-def test_an_unknown_event_gets_the_name_it_would_have(path: str, name: str) -> None:
-    """An event of a later Claude Code is called as it would be called there."""
+def test_an_unknown_event_is_converted_to_camel_case(path: str, name: str) -> None:
+    """An event of a later Claude Code gets the name that it has there."""
     assert event_name(path) == name
 
 
 @pytest.mark.parametrize("path", ["", "-", "1st", "a b", "a.b", "ü", "a/b", "a" * 65, "stop\n", "%2e%2e", "<script>"])
-def test_a_name_that_is_none_is_refused(path: str) -> None:
-    """What cannot be the name of an event is not stored as one."""
+def test_an_invalid_event_name_is_refused(path: str) -> None:
+    """Only letters, digits and dashes are allowed."""
     with pytest.raises(BadRequest, match="letters, digits and dashes"):
         event_name(path)
 
 
 def test_ids_are_unique_and_sort_by_time() -> None:
-    """Ids made one after the other never repeat, and those of later milliseconds come later."""
+    """No id repeats, and ids of later milliseconds sort after earlier ones."""
     ids = [new_id() for _ in range(5_000)]
     assert len(set(ids)) == len(ids)
-    assert [made[:12] for made in ids] == sorted(made[:12] for made in ids)
+    assert [each[:12] for each in ids] == sorted(each[:12] for each in ids)
 
 
-# --- sealing ----------------------------------------------------------------------------------------------------------
+# --- envelopes --------------------------------------------------------------------------------------------------------
 
 
-async def nowhere(directory: str | None) -> Observations:
-    """A machine where every directory is its own project."""
+async def no_repository(directory: str | None) -> Observations:
+    """Every directory is its own project."""
     return Observations(project_root=directory, branch="main")
 
 
-def seal(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
-    """Seal a body that arrives at START."""
-    told = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    return asyncio.run(HookReceiver("laptop", ManualClock(), nowhere).receive(path, payload, told)).envelope
+def receive(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
+    """The envelope of a body that arrives at START."""
+    encoded = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    return asyncio.run(HookReceiver("laptop", ManualClock(), no_repository).receive(path, payload, encoded)).envelope
 
 
-def test_the_payload_is_kept_as_it_came() -> None:
-    """Spaces, unknown fields and order are those of the sender."""
+def test_the_payload_is_stored_as_it_arrived() -> None:
+    """Including spaces, unknown fields and order."""
     payload = b'{ "z": [1,  2], "session_id":"one" , "new_field": {"a": null} }'
-    envelope = seal(payload)
+    envelope = receive(payload)
     assert envelope.payload == payload
     assert (envelope.name, envelope.origin, envelope.host) == ("Stop", Origin.HOOK, "laptop")
 
 
-def test_a_timestamp_in_the_payload_is_only_data() -> None:
-    """When it fired is what the sender's header says, or when it arrived."""
-    envelope = seal(body(timestamp=1234567890))
+def test_a_timestamp_in_the_payload_is_ignored() -> None:
+    """The fire time is that of the header, or the time of reception."""
+    envelope = receive(body(timestamp=1234567890))
     assert (envelope.fired_at, envelope.received_at) == (START, START)
 
 
 @pytest.mark.parametrize(
-    ("told", "fired_at"),
+    ("header", "fired_at"),
     [
         (str(START / SECOND - 2.5), START - 5 * SECOND // 2),
         (str(START / SECOND + 3600), START),
@@ -107,13 +107,13 @@ def test_a_timestamp_in_the_payload_is_only_data() -> None:
         ("", START),
     ],
 )
-def test_when_it_fired_is_the_senders_word(told: str, fired_at: int) -> None:
-    """A moment before the arrival is believed; the future and nonsense are not."""
-    assert seal(body(), {"X-Headspace-Fired-At": told}).fired_at == fired_at
+def test_the_fire_time_comes_from_the_header(header: str, fired_at: int) -> None:
+    """A time before the reception is used; one in the future or an invalid one is ignored."""
+    assert receive(body(), {"X-Headspace-Fired-At": header}).fired_at == fired_at
 
 
-def test_headers_tell_what_a_payload_cannot_know() -> None:
-    """The shim's headers become the context, and win over fields of the same meaning."""
+def test_headers_become_observations() -> None:
+    """Headers of the hook script take precedence over fields with the same meaning."""
     headers = {
         "X-Headspace-Tmux-Session": "work",
         "X-Headspace-Tmux-Pane": "%7",
@@ -122,7 +122,7 @@ def test_headers_tell_what_a_payload_cannot_know() -> None:
         "X-Headspace-Wrapper-Id": "w-1",
         "X-Headspace-Delivery-Id": "d-1",
     }
-    envelope = seal(body(tmux_session="other", tmux_pane="%1", client_pid=1, headspace_session_id="x"), headers)
+    envelope = receive(body(tmux_session="other", tmux_pane="%1", client_pid=1, headspace_session_id="x"), headers)
     assert envelope.delivery_id == "d-1"
     assert envelope.observations == Observations(
         tmux_session="work",
@@ -135,28 +135,28 @@ def test_headers_tell_what_a_payload_cannot_know() -> None:
     )
 
 
-def test_fields_tell_it_too() -> None:
-    """A program without the shim's headers can say the same in the body."""
-    envelope = seal(body(tmux_session="work", tmux_pane="%7", client_pid=4711, headspace_session_id="hs-1"))
+def test_fields_become_observations() -> None:
+    """Another sender can send the same values in the body."""
+    envelope = receive(body(tmux_session="work", tmux_pane="%7", client_pid=4711, headspace_session_id="hs-1"))
     context = envelope.observations
     assert (context.tmux_session, context.tmux_pane, context.client_pid) == ("work", "%7", 4711)
     assert context.headspace_id == "hs-1"
 
 
 @pytest.mark.parametrize("pid", ["-1", "x", "1.5", "99999999999999999999", "", "²"])
-def test_a_header_that_is_no_number_is_left_out(pid: str) -> None:
-    """Nonsense in a header costs only what it would have told."""
-    assert seal(body(), {"X-Headspace-Client-Pid": pid}).observations.client_pid is None
+def test_a_header_that_is_not_a_number_is_ignored(pid: str) -> None:
+    """The event is still stored."""
+    assert receive(body(), {"X-Headspace-Client-Pid": pid}).observations.client_pid is None
 
 
-def test_a_delivery_id_is_never_cut() -> None:
-    """Two ids that begin alike are two deliveries: one that is too long is refused, not shortened."""
-    assert seal(body(), {"X-Headspace-Delivery-Id": "d" * 200}).delivery_id == "d" * 200
+def test_a_delivery_id_is_never_truncated() -> None:
+    """Ids with the same start are different deliveries, so one that is too long is refused."""
+    assert receive(body(), {"X-Headspace-Delivery-Id": "d" * 200}).delivery_id == "d" * 200
     with pytest.raises(BadRequest, match="longer than"):
-        seal(body(), {"X-Headspace-Delivery-Id": "d" * 201})
+        receive(body(), {"X-Headspace-Delivery-Id": "d" * 201})
 
 
-# --- halves of characters ---------------------------------------------------------------------------------------------
+# --- lone surrogates --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,22 +171,22 @@ def test_a_delivery_id_is_never_cut() -> None:
         (rb'"\u00e4 \n \" plain"', rb'"\u00e4 \n \" plain"'),
     ],
 )
-def test_halves_of_characters_are_repaired(escaped: bytes, repaired: bytes) -> None:
-    """Only a half is replaced: whole pairs, and backslashes that were meant, stay as they are."""
+def test_lone_surrogates_are_replaced(escaped: bytes, repaired: bytes) -> None:
+    """Valid pairs and escaped backslashes are unchanged."""
     assert replace_lone_surrogates(escaped) == repaired
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
-def test_any_text_that_javascript_can_write_is_taken(text: str) -> None:
-    """Every string, halves of characters included, arrives as JSON that can be read."""
-    identity, kept = read_identity(json.dumps({"session_id": "one", "prompt": text}).encode())
+def test_any_javascript_string_is_accepted(text: str) -> None:
+    """Every string, also with lone surrogates, becomes valid JSON."""
+    identity, repaired = read_identity(json.dumps({"session_id": "one", "prompt": text}).encode())
     assert identity.session_id == "one"
     expected = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert json.loads(kept)["prompt"].replace("\ufffd", "") == expected.replace("\ufffd", "")
+    assert json.loads(repaired)["prompt"].replace("\ufffd", "") == expected.replace("\ufffd", "")
 
 
-def test_an_event_with_half_a_character_is_not_lost(daemon: RunningDaemon) -> None:
-    """Claude Code cuts texts in the middle of an emoji: the event is stored, and its words are readable."""
+def test_an_event_with_a_lone_surrogate_is_stored(daemon: RunningDaemon) -> None:
+    """Claude Code may cut a text within an emoji."""
     payload = rb'{"session_id": "half", "cwd": "/projects/half", "prompt": "Draw \ud83d"}'
     reply = daemon.post("user-prompt-submit", payload)
     assert reply.status == 200
@@ -194,7 +194,7 @@ def test_an_event_with_half_a_character_is_not_lost(daemon: RunningDaemon) -> No
     assert daemon.get(f"/api/agents/{reply.json()['agent_id']}/events").json()[0]["payload"]["prompt"] == "Draw \ufffd"
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
+# --- refused bodies ---------------------------------------------------------------------------------------------------
 
 DEEP = b'{"session_id": "one", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
@@ -202,8 +202,8 @@ BAD_BODIES: dict[str, bytes] = {
     "empty": b"",
     "white space": b" \n ",
     "not json": b"hello",
-    "half of it": b'{"session_id": "on',
-    "two of them": b'{"session_id": "one"}{"session_id": "two"}',
+    "truncated": b'{"session_id": "on',
+    "two objects": b'{"session_id": "one"}{"session_id": "two"}',
     "an array": b'[{"session_id": "one"}]',
     "a string": b'"one"',
     "null": b"null",
@@ -214,10 +214,10 @@ BAD_BODIES: dict[str, bytes] = {
     "session_id is an object": b'{"session_id": {"a": "b"}}',
     "session_id is empty": b'{"session_id": ""}',
     "session_id is blank": b'{"session_id": "  "}',
-    "session_id is endless": body(session_id="x" * 501),
+    "session_id is too long": body(session_id="x" * 501),
     "cwd is a number": body(cwd=1),
     "cwd is a list": body(cwd=["/tmp"]),
-    "cwd is endless": body(cwd="/" + "x" * 9_000),
+    "cwd is too long": body(cwd="/" + "x" * 9_000),
     "working_directory is an object": body(working_directory={}),
     "transcript_path is true": body(transcript_path=True),
     "tmux_session is a number": body(tmux_session=3),
@@ -227,34 +227,34 @@ BAD_BODIES: dict[str, bytes] = {
     "client_pid is huge": body(client_pid=10**30),
     "client_pid has 5,000 digits": b'{"session_id": "one", "client_pid": ' + b"9" * 5_000 + b"}",
     "client_pid is a fraction": body(client_pid=1.5),
-    "a number beyond all numbers": b'{"session_id": "one", "client_pid": 1e999}',
+    "a number that is too large": b'{"session_id": "one", "client_pid": 1e999}',
     "not a number": b'{"session_id": "one", "x": NaN}',
-    "NUL as it is": b'{"session_id": "o\0ne"}',
+    "NUL": b'{"session_id": "o\0ne"}',
     "NUL escaped in session_id": rb'{"session_id": "o\u0000ne"}',
     "a control character in session_id": rb'{"session_id": "\u001b[2Jone"}',
-    "half a character in session_id": rb'{"session_id": "one \ud800"}',
+    "a lone surrogate in session_id": rb'{"session_id": "one \ud800"}',
     "not utf-8": b'{"session_id": "\xff\xfe"}',
     "not utf-8 elsewhere": b'{"session_id": "one", "x": "\xc3\x28"}',
     "utf-16": '{"session_id": "one"}'.encode("utf-16"),
     "a byte order mark": b'\xef\xbb\xbf{"session_id": "one"}',
-    "nested without end": DEEP,
+    "nested too deeply": DEEP,
     "comments": b'{"session_id": "one"} // really',
-    "a comma too many": b'{"session_id": "one",}',
+    "a trailing comma": b'{"session_id": "one",}',
     "single quotes": b"{'session_id': 'one'}",
 }
 
 
 @pytest.mark.parametrize("payload", BAD_BODIES.values(), ids=BAD_BODIES.keys())
-def test_bad_bodies_are_refused(daemon: RunningDaemon, payload: bytes) -> None:
-    """What is no event gets a 400 that says why, and nothing is written."""
+def test_invalid_bodies_are_refused(daemon: RunningDaemon, payload: bytes) -> None:
+    """They get a 400 with a reason, and nothing is stored."""
     with daemon.untouched():
         reply = daemon.post("session-start", payload)
     assert reply.status == 400
     assert reply.error["code"] in {"bad_json", "bad_field"}
 
 
-def test_what_is_wrong_is_named(daemon: RunningDaemon) -> None:
-    """The message names the field, so that its sender finds it."""
+def test_the_error_names_the_field(daemon: RunningDaemon) -> None:
+    """The sender sees what to correct."""
     assert "session_id" in daemon.post("stop", b"{}").error["message"]
     assert "cwd" in daemon.post("stop", body(cwd=7)).error["message"]
 
@@ -273,8 +273,8 @@ BAD_NAMES += ["/hook/..%2f..%2fetc%2fpasswd", "/hook/../api/agents", "/hook/%F0%
 
 
 @pytest.mark.parametrize("path", BAD_NAMES)
-def test_bad_event_names_are_refused(daemon: RunningDaemon, path: str) -> None:
-    """A path that names no event is refused, however it is written."""
+def test_invalid_event_names_are_refused(daemon: RunningDaemon, path: str) -> None:
+    """However the path is encoded."""
     with daemon.untouched():
         reply = daemon.send("POST", path, body())
     assert reply.status in {400, 404}
@@ -290,8 +290,8 @@ def test_hooks_are_sent_with_post(daemon: RunningDaemon, method: str) -> None:
     assert method == "HEAD" or reply.error["code"] == "method_not_allowed"
 
 
-def test_more_than_the_limit_is_too_much(daemon: RunningDaemon) -> None:
-    """A body over the limit gets 413, whether its length is told or not, and is counted."""
+def test_a_body_over_the_limit_is_refused(daemon: RunningDaemon) -> None:
+    """It gets a 413, with or without a declared length, and is counted."""
     large = body(x="x" * (64 * MIB))
     with daemon.untouched():
         answers = [
@@ -309,14 +309,14 @@ HEAD = b"POST /hook/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: applicatio
 
 
 def in_chunks(payload: bytes) -> bytes:
-    """A body as it is sent when its length is not told."""
+    """A body in chunked encoding."""
     pieces = [payload[at : at + 65_536] for at in range(0, len(payload), 65_536)]
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
 @pytest.mark.parametrize("megabytes", [7, 40])
-def test_a_large_body_within_the_limit_is_taken(daemon: RunningDaemon, megabytes: int) -> None:
-    """So many megabytes of tool output are an event like any other; what is cut of it is told."""
+def test_a_large_body_within_the_limit_is_accepted(daemon: RunningDaemon, megabytes: int) -> None:
+    """Long tool output is truncated, and the stored text says so."""
     output = {"tool_name": "Bash", "tool_use_id": "large", "tool_response": {"stdout": "x" * (megabytes * MIB)}}
     reply = daemon.post("post-tool-use", body(session_id="large", cwd="/projects/large", **output))
     assert reply.status == 200
@@ -328,8 +328,8 @@ def test_a_large_body_within_the_limit_is_taken(daemon: RunningDaemon, megabytes
     assert daemon.raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunked).startswith(b"HTTP/1.1 200")
 
 
-def test_large_bodies_come_one_after_the_other(daemon: RunningDaemon) -> None:
-    """One that is sent slowly makes another large one wait, and nobody else; then both are taken."""
+def test_large_bodies_are_read_one_at_a_time(daemon: RunningDaemon) -> None:
+    """A slow one makes other large ones wait, but not small ones; then both are accepted."""
     large = body(session_id="slow", x="x" * (5 * MIB))
     replies: list[int] = []
     other = threading.Thread(target=lambda: replies.append(daemon.post("stop", large).status))
@@ -344,8 +344,8 @@ def test_large_bodies_come_one_after_the_other(daemon: RunningDaemon) -> None:
     assert replies == [200]
 
 
-def test_a_sender_that_goes_away_leaves_no_trace(daemon: RunningDaemon) -> None:
-    """Half a request is none."""
+def test_an_incomplete_request_is_not_stored(daemon: RunningDaemon) -> None:
+    """The sender disconnected."""
     with daemon.untouched(), socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
         connection.sendall(HEAD + b'Content-Length: 100\r\n\r\n{"session_id": "one", ')
         connection.shutdown(socket.SHUT_WR)
@@ -353,7 +353,7 @@ def test_a_sender_that_goes_away_leaves_no_trace(daemon: RunningDaemon) -> None:
     assert answer == b"" or b" 400 " in answer.split(b"\r\n", 1)[0]
 
 
-# --- what is strange but taken ----------------------------------------------------------------------------------------
+# --- unusual fields ---------------------------------------------------------------------------------------------------
 
 STRANGE: dict[str, dict[str, Any]] = {
     "fields of wrong types": {"prompt": 7, "tool_name": ["Bash"], "tool_input": "ls", "permission_mode": {}},
@@ -373,8 +373,8 @@ STRANGE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("event", ["session-start", "user-prompt-submit", "pre-tool-use", "permission-request", "stop"])
 @pytest.mark.parametrize("fields", STRANGE.values(), ids=STRANGE.keys())
-def test_strange_fields_are_data(daemon: RunningDaemon, event: str, fields: dict[str, Any]) -> None:
-    """What is only data may be anything: the event is stored as it came, and the agent stays readable."""
+def test_other_fields_may_have_any_type(daemon: RunningDaemon, event: str, fields: dict[str, Any]) -> None:
+    """The event is stored as it arrived, and the agent can still be read."""
     session = f"strange-{event}-{list(STRANGE.values()).index(fields)}"
     payload = {"session_id": session, "cwd": f"/projects/{session}", **fields}
     reply = daemon.post(event, payload)
@@ -387,12 +387,12 @@ def test_strange_fields_are_data(daemon: RunningDaemon, event: str, fields: dict
         assert daemon.get(f"/api/agents/{agent_id}/{part}").status == 200
 
 
-def test_strange_fields_survive_a_replay(daemon: RunningDaemon) -> None:
-    """After all of this, what is shown still follows from the log."""
+def test_unusual_fields_survive_a_replay(daemon: RunningDaemon) -> None:
+    """The projections still equal a replay of the log."""
     assert daemon.verified()
 
 
-# --- anything ---------------------------------------------------------------------------------------------------------
+# --- fuzzing ----------------------------------------------------------------------------------------------------------
 
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
@@ -419,8 +419,8 @@ bodies = st.fixed_dictionaries(
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(event=events, payload=bodies)
-def test_no_json_gives_a_server_error(daemon: RunningDaemon, event: str, payload: dict[str, Any]) -> None:
-    """Whatever JSON is sent to whatever event, it is taken or refused, and never a failure of ours."""
+def test_no_json_causes_a_server_error(daemon: RunningDaemon, event: str, payload: dict[str, Any]) -> None:
+    """Any JSON for any event is accepted or refused."""
     reply = daemon.send("POST", f"/hook/{quote(event, safe='')}", json.dumps(payload).encode())
     assert reply.status in {200, 400, 404, 405}, (reply.status, reply.body)
     assert reply.status == 200 or reply.error
@@ -428,13 +428,13 @@ def test_no_json_gives_a_server_error(daemon: RunningDaemon, event: str, payload
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(payload=st.binary(max_size=300), event=st.sampled_from(["stop", "session-start", "what-ever"]))
-def test_no_bytes_give_a_server_error(daemon: RunningDaemon, payload: bytes, event: str) -> None:
+def test_no_bytes_cause_a_server_error(daemon: RunningDaemon, payload: bytes, event: str) -> None:
     """Random bytes are refused."""
     reply = daemon.post(event, payload)
     assert reply.status == 400
     assert reply.error
 
 
-def test_what_was_made_of_all_that_follows_from_the_log(daemon: RunningDaemon) -> None:
-    """After random events the projections are still what a replay makes of the log."""
+def test_projections_equal_a_replay_after_random_events(daemon: RunningDaemon) -> None:
+    """The journal verifies."""
     assert daemon.verified()

@@ -1,4 +1,4 @@
-"""The spool: everything in it is taken once, in order, whatever lies there and whenever the daemon dies."""
+"""The spool: every event is processed once and in order, also after a crash."""
 
 import asyncio
 import json
@@ -26,16 +26,16 @@ from tests.engines import engine_over
 from tests.journals import TemporaryJournal
 
 FIRED = START / SECOND - 100
-LARGEST = 100_000
+MAX_PAYLOAD_BYTES = 100_000
 
 
-async def nowhere(directory: str | None) -> Observations:
-    """A machine where every directory is its own project."""
+async def no_repository(directory: str | None) -> Observations:
+    """Every directory is its own project."""
     return Observations(project_root=directory)
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Ask until it is so, within a limit that only a hang reaches."""
+    """Wait until a condition holds, with a limit that only a hang reaches."""
     for _ in range(60_000):
         if condition():
             return
@@ -43,44 +43,44 @@ async def until(condition: Callable[[], object]) -> None:
     raise TimeoutError
 
 
-class Room:
-    """A spool with a journal behind it."""
+class SpoolWithJournal:
+    """A spool with a journal."""
 
     def __init__(self, folder: Path, journal: TemporaryJournal | None = None) -> None:
         self.folder = folder
         self.spool = Spool(folder)
         self.journal = journal or TemporaryJournal()
-        self.taken: list[Envelope] = []
-        self.trouble: Exception | None = None
+        self.processed: list[Envelope] = []
+        self.error: Exception | None = None
         self.refusals: list[str] = []
         self.clock = ManualClock()
 
     def put(self, name: str, event: str = "Stop", payload: str = '{"session_id": "one"}', **notes: str) -> Path:
-        """Put a file into the spool, as the shim does."""
+        """Put a file into the spool, as the hook script does."""
         path = self.folder / name
         path.write_text(json.dumps({"event": event, **notes}) + "\n" + payload + "\n")
         return path
 
-    def play(self, story: Callable[[SpoolReader], Awaitable[None]]) -> None:
-        """Tell a story of a spool whose engine runs."""
+    def run(self, test: Callable[[SpoolReader], Awaitable[None]]) -> None:
+        """Run a test with a running engine."""
 
-        async def run() -> None:
+        async def main() -> None:
             names = iter(f"agent-{number}" for number in range(1_000))
             engine = engine_over(self.journal, names.__next__)
 
             async def process(received: Received) -> bool:
-                if self.trouble is not None:
-                    raise self.trouble
+                if self.error is not None:
+                    raise self.error
                 await engine.submit(received.envelope, event=received.event)
-                self.taken.append(received.envelope)
+                self.processed.append(received.envelope)
                 return True
 
-            receiver = HookReceiver("laptop", self.clock, nowhere)
+            receiver = HookReceiver("laptop", self.clock, no_repository)
             engine.start()
-            await story(SpoolReader(self.spool, receiver, process, self.clock, LARGEST, self))
+            await test(SpoolReader(self.spool, receiver, process, self.clock, MAX_PAYLOAD_BYTES, self))
             await engine.stop()
 
-        asyncio.run(run())
+        asyncio.run(main())
 
     def stored(self, name: str, _seconds: float) -> None:
         """Count a stored hook."""
@@ -91,45 +91,45 @@ class Room:
         self.refusals.append(code)
 
     def drain(self) -> None:
-        """Empty the spool once."""
-        self.play(lambda spool: spool.drain())
+        """Drain the spool once."""
+        self.run(lambda spool: spool.drain())
 
     @property
     def names(self) -> list[str]:
-        """What was taken, in order."""
-        return [envelope.name for envelope in self.taken]
+        """The names of the processed events, in order."""
+        return [envelope.name for envelope in self.processed]
 
     @property
     def rejected(self) -> list[str]:
-        """What was set aside."""
+        """The names of the rejected files."""
         folder = self.folder / "rejected"
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Room:
+def spooled(tmp_path: Path) -> SpoolWithJournal:
     """An empty spool."""
-    return Room(tmp_path)
+    return SpoolWithJournal(tmp_path)
 
 
-def test_an_empty_spool_is_no_news(room: Room) -> None:
-    """Nothing there, nothing taken; a folder that is missing is an empty one."""
-    room.drain()
-    room.folder.rmdir()
-    room.drain()
-    assert room.taken == []
+def test_an_empty_spool(spooled: SpoolWithJournal) -> None:
+    """Nothing is processed. A missing directory counts as empty."""
+    spooled.drain()
+    spooled.folder.rmdir()
+    spooled.drain()
+    assert spooled.processed == []
 
 
-def test_what_was_told_becomes_an_event(room: Room) -> None:
-    """Payload and notes arrive as over HTTP, and the time is the shim's."""
-    room.put(
+def test_a_file_becomes_an_event(spooled: SpoolWithJournal) -> None:
+    """Payload and notes are used as over HTTP, and the fire time is that of the hook script."""
+    spooled.put(
         f"{FIRED:.6f}-1-1.json",
         "PreToolUse",
         '{"session_id": "one",  "tool_name": "Bash"}',
         **{"fired-at": f"{FIRED:.6f}", "delivery-id": "d1", "client-pid": "4711", "tmux-pane": "%3", "wrapper-id": "w"},
     )
-    room.drain()
-    [envelope] = room.taken
+    spooled.drain()
+    [envelope] = spooled.processed
     assert envelope.name == "PreToolUse"
     assert envelope.payload == b'{"session_id": "one",  "tool_name": "Bash"}'
     assert envelope.fired_at == round(FIRED * SECOND)
@@ -137,65 +137,65 @@ def test_what_was_told_becomes_an_event(room: Room) -> None:
     assert envelope.delivery_id == "d1"
     context = envelope.observations
     assert (context.client_pid, context.tmux_pane, context.wrapper_id, context.tmux_session) == (4711, "%3", "w", None)
-    assert list(room.folder.iterdir()) == []
+    assert list(spooled.folder.iterdir()) == []
 
 
-def test_events_come_in_the_order_in_which_they_fired(room: Room) -> None:
-    """Names with a time sort by it, those without by the time of their file."""
+def test_events_are_processed_in_the_order_in_which_they_fired(spooled: SpoolWithJournal) -> None:
+    """By the time in the file name, or else by the modification time."""
     for name, event in (("3.5-9-1.json", "Third"), ("1.25-7-1.json", "First"), ("2.125-8-1.json", "Second")):
-        room.put(name, event)
-    os.utime(room.put("0-1-1.json", "Between"), (3, 3))
-    room.drain()
-    assert room.names == ["First", "Second", "Between", "Third"]
+        spooled.put(name, event)
+    os.utime(spooled.put("0-1-1.json", "Between"), (3, 3))
+    spooled.drain()
+    assert spooled.names == ["First", "Second", "Between", "Third"]
 
 
-def test_an_old_bash_tells_the_time_by_its_file(room: Room) -> None:
-    """Without a time in the notes, the event fired when its file was written."""
-    os.utime(room.put("0-1-1.json"), (FIRED, FIRED))
-    room.drain()
-    assert abs(room.taken[0].fired_at - FIRED * SECOND) < 10
+def test_without_a_fire_time_the_modification_time_counts(spooled: SpoolWithJournal) -> None:
+    """An old bash has no precise clock."""
+    os.utime(spooled.put("0-1-1.json"), (FIRED, FIRED))
+    spooled.drain()
+    assert abs(spooled.processed[0].fired_at - FIRED * SECOND) < 10
 
 
-def test_an_event_is_taken_once_though_the_daemon_died_before_it_removed_the_file(room: Room) -> None:
-    """The same file a second time, after a restart, is the same delivery."""
-    path = room.put("1.5-1-1.json", **{"delivery-id": "d1"})
+def test_a_file_that_was_not_removed_before_a_crash_is_one_event(spooled: SpoolWithJournal) -> None:
+    """Read again after a restart, it has the same delivery id."""
+    path = spooled.put("1.5-1-1.json", **{"delivery-id": "d1"})
     text = path.read_text()
-    room.drain()
+    spooled.drain()
     path.write_text(text)
-    again = Room(room.folder, room.journal)
+    again = SpoolWithJournal(spooled.folder, spooled.journal)
     again.drain()
-    assert len(room.journal.events()) == 1
-    assert list(room.folder.iterdir()) == []
+    assert len(spooled.journal.events()) == 1
+    assert list(spooled.folder.iterdir()) == []
 
 
-def test_a_file_without_a_delivery_id_is_known_by_its_name(room: Room) -> None:
-    """Nothing in the spool can count twice."""
-    path = room.put("1.5-1-1.json")
+def test_without_a_delivery_id_the_file_name_counts(spooled: SpoolWithJournal) -> None:
+    """No file counts twice."""
+    path = spooled.put("1.5-1-1.json")
     text = path.read_text()
-    room.drain()
+    spooled.drain()
     path.write_text(text)
-    room.drain()
-    assert len(room.journal.events()) == 1
+    spooled.drain()
+    assert len(spooled.journal.events()) == 1
 
 
-def test_files_stay_while_the_journal_cannot_be_written(room: Room) -> None:
-    """Nothing is lost or set aside because the database is away; it is taken when it is back."""
-    room.put("1.5-1-1.json", "First")
-    room.put("2.5-1-1.json", "Second")
-    room.trouble = JournalUnavailable("journal_unavailable", "The disk is full.", "Make room.")
-    told: list[str | None] = []
+def test_files_stay_while_the_journal_is_unavailable(spooled: SpoolWithJournal) -> None:
+    """Nothing is lost or rejected; the files are processed when the database is available again."""
+    spooled.put("1.5-1-1.json", "First")
+    spooled.put("2.5-1-1.json", "Second")
+    spooled.error = JournalUnavailable("journal_unavailable", "The disk is full.", "Make spooled.")
+    failures: list[str | None] = []
 
-    async def story(spool: SpoolReader) -> None:
+    async def test(spool: SpoolReader) -> None:
         await spool.drain()
-        told.append(spool.failure)
-        room.trouble = None
+        failures.append(spool.failure)
+        spooled.error = None
         await spool.drain()
-        told.append(spool.failure)
+        failures.append(spool.failure)
 
-    room.play(story)
-    assert told == ["The disk is full.", None]
-    assert room.names == ["First", "Second"]
-    assert room.rejected == []
+    spooled.run(test)
+    assert failures == ["The disk is full.", None]
+    assert spooled.names == ["First", "Second"]
+    assert spooled.rejected == []
 
 
 @pytest.mark.parametrize(
@@ -208,167 +208,167 @@ def test_files_stay_while_the_journal_cannot_be_written(room: Room) -> None:
         b'{"event": "Stop"}\n{"no": "session"}\n',
         b'{"event": "../etc"}\n{"session_id": "one"}\n',
         b'{"notes": "without an event"}\n{"session_id": "one"}\n',
-        b'{"event": "Stop"}\n{"session_id": "' + b"x" * LARGEST * 2 + b'"}\n',
+        b'{"event": "Stop"}\n{"session_id": "' + b"x" * MAX_PAYLOAD_BYTES * 2 + b'"}\n',
         b"\xff\xfe\n\0\n",
     ],
 )
-def test_what_cannot_be_understood_is_set_aside(room: Room, content: bytes) -> None:
-    """It is kept for a person to look at, counted, and does not stop what comes after it."""
-    bad = room.folder / "1.0-1-1.json"
+def test_a_file_that_cannot_be_decoded_is_rejected(spooled: SpoolWithJournal, content: bytes) -> None:
+    """It is kept in `rejected/`, counted, and does not stop later files."""
+    bad = spooled.folder / "1.0-1-1.json"
     bad.write_bytes(content)
-    room.put("2.0-1-1.json", "Good")
-    room.drain()
-    assert room.names == ["Good"]
-    assert room.rejected == ["1.0-1-1.json"]
-    assert (room.folder / "rejected" / bad.name).read_bytes() == content
-    assert room.refusals == ["spool"]
-    assert stat.S_IMODE((room.folder / "rejected").stat().st_mode) == 0o700
+    spooled.put("2.0-1-1.json", "Good")
+    spooled.drain()
+    assert spooled.names == ["Good"]
+    assert spooled.rejected == ["1.0-1-1.json"]
+    assert (spooled.folder / "rejected" / bad.name).read_bytes() == content
+    assert spooled.refusals == ["spool"]
+    assert stat.S_IMODE((spooled.folder / "rejected").stat().st_mode) == 0o700
 
 
-def test_broken_text_is_repaired_because_nobody_sends_it_again(room: Room) -> None:
-    """Halves of characters and bytes that are no text become the sign for that, and the journal says so."""
+def test_broken_text_is_repaired(spooled: SpoolWithJournal) -> None:
+    """Lone surrogates and invalid UTF-8 are replaced, and the event records that."""
     content = b'{"event": "Stop"}\n{"session_id": "one", "a": "\\ud83d", "b": "\xff"}\n'
-    (room.folder / "1.0-1-1.json").write_bytes(content)
-    room.drain()
-    assert json.loads(room.taken[0].payload) == {"session_id": "one", "a": "\ufffd", "b": "\ufffd"}
-    [stored] = room.journal.events()
+    (spooled.folder / "1.0-1-1.json").write_bytes(content)
+    spooled.drain()
+    assert json.loads(spooled.processed[0].payload) == {"session_id": "one", "a": "\ufffd", "b": "\ufffd"}
+    [stored] = spooled.journal.events()
     assert stored.anomaly == "the text was broken and has been repaired"
 
 
-def test_a_file_that_is_being_written_is_left_alone(room: Room) -> None:
-    """What has no end yet is taken when it has; after a minute its writer is gone and it is set aside."""
-    path = room.folder / "1.0-1-1.json"
+def test_an_incomplete_file_waits(spooled: SpoolWithJournal) -> None:
+    """It is processed when it is complete, and rejected after a minute."""
+    path = spooled.folder / "1.0-1-1.json"
     path.write_bytes(b'{"event": "Stop"}\n{"session_id": "one"')
     os.utime(path, (START / SECOND, START / SECOND))
-    room.drain()
-    assert (room.names, room.rejected, path.exists()) == ([], [], True)
+    spooled.drain()
+    assert (spooled.names, spooled.rejected, path.exists()) == ([], [], True)
     with path.open("ab") as file:
         file.write(b"}\n")
-    room.drain()
-    assert room.names == ["Stop"]
+    spooled.drain()
+    assert spooled.names == ["Stop"]
 
     path.write_bytes(b'{"event": "Stop"}\n{"session_id": "one"')
     os.utime(path, (START / SECOND, START / SECOND))
-    room.clock.now += ABANDONED_AFTER + SECOND
-    room.drain()
-    assert (room.names, room.rejected) == (["Stop"], [path.name])
+    spooled.clock.now += ABANDONED_AFTER + SECOND
+    spooled.drain()
+    assert (spooled.names, spooled.rejected) == (["Stop"], [path.name])
 
 
-def test_links_pipes_and_folders_are_not_opened(room: Room, tmp_path: Path) -> None:
-    """Only plain files are events; a pipe does not make anybody wait."""
+def test_links_pipes_and_folders_are_not_opened(spooled: SpoolWithJournal, tmp_path: Path) -> None:
+    """Only regular files are events; a pipe does not block."""
     secret = tmp_path.parent / "secret"
     secret.write_text('{"event": "Stop"}\n{"session_id": "one"}\n')
-    (room.folder / "1.0-1-1.json").symlink_to(secret)
-    os.mkfifo(room.folder / "2.0-1-1.json")
-    room.drain()
-    assert room.taken == []
-    assert room.rejected == ["1.0-1-1.json", "2.0-1-1.json"]
+    (spooled.folder / "1.0-1-1.json").symlink_to(secret)
+    os.mkfifo(spooled.folder / "2.0-1-1.json")
+    spooled.drain()
+    assert spooled.processed == []
+    assert spooled.rejected == ["1.0-1-1.json", "2.0-1-1.json"]
     assert secret.exists()
 
 
-def test_many_files_are_taken_in_order(room: Room) -> None:
-    """A thousand events of a long pause come in one after the other."""
+def test_many_files_are_processed_in_order(spooled: SpoolWithJournal) -> None:
+    """A thousand events, in several batches."""
     for number in range(1_000):
-        room.put(f"{number + 0.5}-1-1.json", f"Event{number}")
-    room.drain()
-    assert room.names == [f"Event{number}" for number in range(1_000)]
+        spooled.put(f"{number + 0.5}-1-1.json", f"Event{number}")
+    spooled.drain()
+    assert spooled.names == [f"Event{number}" for number in range(1_000)]
 
 
-def test_what_is_set_aside_does_not_grow_without_end(room: Room) -> None:
-    """Of those that could not be read the newest thousand are kept."""
-    folder = room.folder / "rejected"
+def test_the_number_of_rejected_files_is_limited(spooled: SpoolWithJournal) -> None:
+    """The newest thousand are kept."""
+    folder = spooled.folder / "rejected"
     folder.mkdir()
     for number in range(MAX_REJECTED):
         (folder / f"{number:04}.json").touch()
-    (room.folder / "9999.5-1-1.json").write_text("bad\nbad\n")
-    room.drain()
-    assert len(room.rejected) == MAX_REJECTED
-    assert "0000.json" not in room.rejected
-    assert "9999.5-1-1.json" in room.rejected
+    (spooled.folder / "9999.5-1-1.json").write_text("bad\nbad\n")
+    spooled.drain()
+    assert len(spooled.rejected) == MAX_REJECTED
+    assert "0000.json" not in spooled.rejected
+    assert "9999.5-1-1.json" in spooled.rejected
 
 
-def test_a_full_spool_is_opened_when_it_is_empty(room: Room) -> None:
-    """The mark goes with the last event, and what was lost stays counted."""
-    room.put("1.5-1-1.json")
-    (room.folder / "full").touch()
-    (room.folder / "lost").write_text("...")
+def test_a_full_spool_is_used_again_when_it_is_empty(spooled: SpoolWithJournal) -> None:
+    """The mark is removed, and the lost events stay counted."""
+    spooled.put("1.5-1-1.json")
+    (spooled.folder / "full").touch()
+    (spooled.folder / "lost").write_text("...")
 
-    async def story(spool: SpoolReader) -> None:
+    async def test(spool: SpoolReader) -> None:
         await spool.drain()
         assert spool.counts().lost == 3
         assert "3 lost" in spool.health()[2]
 
-    room.play(story)
-    assert not (room.folder / "full").exists()
+    spooled.run(test)
+    assert not (spooled.folder / "full").exists()
 
 
-def test_it_tells_how_it_is_doing(room: Room) -> None:
-    """Depth, what was set aside, what was taken and when."""
-    room.put("1.5-1-1.json")
-    (room.folder / "2.5-1-1.json").write_text("bad\nbad\n")
+def test_counts_and_health(spooled: SpoolWithJournal) -> None:
+    """Waiting, rejected and processed events, and when the last one was processed."""
+    spooled.put("1.5-1-1.json")
+    (spooled.folder / "2.5-1-1.json").write_text("bad\nbad\n")
 
-    async def story(spool: SpoolReader) -> None:
+    async def test(spool: SpoolReader) -> None:
         assert spool.counts()[:2] == (2, 0)
         assert spool.health() == (False, None, "2 waiting")
         await spool.drain()
         assert spool.counts() == (0, 1, 0, 1, START)
-        assert spool.health() == (False, None, "empty, 1 set aside")
+        assert spool.health() == (False, None, "empty, 1 rejected")
 
-    room.play(story)
+    spooled.run(test)
 
 
-def test_it_is_woken_by_what_is_put_in(room: Room) -> None:
-    """A running spool takes what was there, and then what comes, without being asked."""
+def test_a_new_file_is_processed_at_once(spooled: SpoolWithJournal) -> None:
+    """A running reader processes existing files, then new ones."""
 
-    async def story(spool: SpoolReader) -> None:
-        room.put("1.5-1-1.json", "Before")
+    async def test(spool: SpoolReader) -> None:
+        spooled.put("1.5-1-1.json", "Before")
         spool.start()
         await spool.first_drain(60)
-        assert room.names == ["Before"]
-        room.put("2.5-1-1.json", "After")
-        await until(lambda: len(room.taken) == 2)
+        assert spooled.names == ["Before"]
+        spooled.put("2.5-1-1.json", "After")
+        await until(lambda: len(spooled.processed) == 2)
         assert spool.running
         await spool.stop()
         assert not spool.running
 
-    room.play(story)
-    assert room.names == ["Before", "After"]
+    spooled.run(test)
+    assert spooled.names == ["Before", "After"]
 
 
-def test_a_failure_of_one_round_does_not_end_it(room: Room) -> None:
-    """Whatever goes wrong is told and tried again."""
-    room.put("1.5-1-1.json")
-    room.trouble = RuntimeError("no idea")
+def test_a_failed_round_is_retried(spooled: SpoolWithJournal) -> None:
+    """The failure is reported until a round succeeds."""
+    spooled.put("1.5-1-1.json")
+    spooled.error = RuntimeError("unexpected")
 
-    async def story(spool: SpoolReader) -> None:
+    async def test(spool: SpoolReader) -> None:
         spool.start()
         await until(lambda: spool.failure)
-        assert spool.failure == "no idea"
-        room.trouble = None
-        await until(lambda: room.taken)
+        assert spool.failure == "unexpected"
+        spooled.error = None
+        await until(lambda: spooled.processed)
         await spool.stop()
 
-    room.play(story)
-    assert room.names == ["Stop"]
+    spooled.run(test)
+    assert spooled.names == ["Stop"]
 
 
-def test_order_and_reading_forgive_files_that_vanish(tmp_path: Path) -> None:
-    """Another hand may have taken a file meanwhile."""
+def test_files_may_be_removed_at_any_time(tmp_path: Path) -> None:
+    """Listing and reading handle missing files."""
     assert list_files(tmp_path / "nowhere") == []
     with pytest.raises(FileNotFoundError):
-        read_file(tmp_path / "gone.json", LARGEST, START)
+        read_file(tmp_path / "gone.json", MAX_PAYLOAD_BYTES, START)
 
 
-def test_whoever_asks_does_not_overtake_what_was_told(room: Room) -> None:
-    """What lies in the spool when a hook asks is taken first; with nothing there nobody waits."""
+def test_a_hook_that_asks_does_not_overtake_spooled_events(spooled: SpoolWithJournal) -> None:
+    """Events in the spool are processed first. With an empty spool there is no wait."""
 
-    async def story(spool: SpoolReader) -> None:
+    async def test(spool: SpoolReader) -> None:
         spool.start()
         await spool.first_drain(60)
-        await room.spool.wait_until_drained()
-        room.put("1.5-1-1.json", "Told")
-        await room.spool.wait_until_drained(60)
-        assert room.names == ["Told"]
+        await spooled.spool.wait_until_drained()
+        spooled.put("1.5-1-1.json", "Reported")
+        await spooled.spool.wait_until_drained(60)
+        assert spooled.names == ["Reported"]
         await spool.stop()
 
-    room.play(story)
+    spooled.run(test)

@@ -1,4 +1,4 @@
-"""Which commands run Headspace itself, and what an effort sees of a tool use."""
+"""Headspace's own commands, and the parts of a tool use that an effort needs."""
 
 from typing import Any
 
@@ -37,26 +37,26 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("command", OWN)
-def test_own_commands_are_known(command: str) -> None:
-    """A plain command of Headspace, whatever stands in its quotes."""
+def test_own_commands_are_recognised(command: str) -> None:
+    """One Headspace command; quoted text can contain anything."""
     assert own_arguments(command) is not None
 
 
 @pytest.mark.parametrize("command", FOREIGN)
-def test_whatever_runs_something_else_is_not_ours(command: str) -> None:
-    """A command that does anything beside is counted like every other."""
+def test_commands_that_run_anything_else_are_not_own_commands(command: str) -> None:
+    """They are counted like every tool call."""
     assert own_arguments(command) is None
 
 
 def tool(**payload: Any) -> ToolUse:
     """The tool use of a hook."""
-    found = decode(hook("PreToolUse", **payload)).tool
-    assert found is not None
-    return found
+    use = decode(hook("PreToolUse", **payload)).tool
+    assert use is not None
+    return use
 
 
-def test_only_the_log_resets() -> None:
-    """`effort show` is a command of Headspace but writes no log entry."""
+def test_only_effort_log_writes_a_log_entry() -> None:
+    """`effort show` is an own command but not a log command."""
     shown = tool(tool_name="Bash", tool_input={"command": "headspace effort show"})
     logged = tool(tool_name="Bash", tool_input={"command": "headspace effort log x"})
     assert (is_own_command(shown), is_log_command(shown)) == (True, False)
@@ -64,7 +64,7 @@ def test_only_the_log_resets() -> None:
 
 
 def test_only_reading_loads_a_file() -> None:
-    """A written file has a path but is not in the context."""
+    """A written file has a path but is not loaded into the context."""
     read = tool(tool_name="Read", tool_input={"file_path": "/a.py"})
     written = tool(tool_name="Write", tool_input={"file_path": "/a.py"})
     assert (read.path, read.loaded_file) == ("/a.py", "/a.py")
@@ -72,7 +72,7 @@ def test_only_reading_loads_a_file() -> None:
 
 
 def test_a_dialogue_has_question_options_and_answer() -> None:
-    """What was asked and answered, in one text; other tools are no dialogue."""
+    """Other tools have no dialogue."""
     questions = [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]
     asked = hook(
         "PostToolUse",
@@ -85,7 +85,7 @@ def test_a_dialogue_has_question_options_and_answer() -> None:
 
 
 @pytest.mark.parametrize("payload", [{}, {"tool_input": 3}, {"tool_input": {"command": 5}}, {"tool_name": ["x"]}])
-def test_malformed_payloads_touch_nothing(payload: dict[str, Any]) -> None:
-    """Whatever a payload holds, nothing is raised."""
-    found = tool(**payload)
-    assert (found.path, is_own_command(found)) == (None, False)
+def test_malformed_payloads_have_no_path_and_no_command(payload: dict[str, Any]) -> None:
+    """Decoding never raises."""
+    use = tool(**payload)
+    assert (use.path, is_own_command(use)) == (None, False)

@@ -1,4 +1,4 @@
-"""What a SKILL.md says, and that a strange one says nothing and breaks nothing."""
+"""Parsing a SKILL.md; invalid files never raise."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +20,8 @@ quiet: true
 """
 
 
-def test_the_frontmatter_is_read() -> None:
-    """Texts over several lines, lists in both forms, numbers and booleans."""
+def test_the_frontmatter_is_parsed() -> None:
+    """Strings over several lines, lists in both forms, integers and booleans."""
     skill = parse_skill("x", SKILL, "/skills/x/SKILL.md")
     assert (skill.name, skill.description) == ("brainstorm", "Thinks about a problem from several sides.")
     assert skill.phases == ("look", "think", "decide")
@@ -29,19 +29,19 @@ def test_the_frontmatter_is_read() -> None:
     assert (skill.settings["tries"], skill.settings["quiet"]) == (3, True)
 
 
-def test_phases_may_be_headings() -> None:
-    """Without a list of phases the headings that name one count, in order."""
+def test_phases_can_be_headings() -> None:
+    """Without a list of phases, the phase headings count, in order."""
     skill = parse_skill("fix", "# Fix\n\n## Phase 1: Look around\ntext\n### Phase 2 – Repair ##\n## Notes\n")
     assert (skill.name, skill.phases) == ("fix", ("Look around", "Repair"))
 
 
-def test_a_file_without_anything_is_a_skill_by_its_name() -> None:
-    """Nothing is needed."""
+def test_an_empty_file_is_a_skill_with_the_given_name() -> None:
+    """All settings are optional."""
     assert parse_skill("fix", "").name == "fix"
 
 
 @given(st.text(max_size=400))
-def test_whatever_a_file_holds_it_is_read(text: str) -> None:
-    """Total: also with broken frontmatter."""
-    for written in (text, f"---\n{text}\n---\n{text}", f"---\nphases:\n{text}"):
-        assert isinstance(parse_skill("x", written).phases, tuple)
+def test_any_file_is_parsed(text: str) -> None:
+    """Also with broken frontmatter."""
+    for content in (text, f"---\n{text}\n---\n{text}", f"---\nphases:\n{text}"):
+        assert isinstance(parse_skill("x", content).phases, tuple)

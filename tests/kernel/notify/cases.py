@@ -1,10 +1,10 @@
-"""Agents that need somebody, and the moments at which it is planned what to do."""
+"""Agents with needs, and plans for them."""
 
 from typing import Any
 
 import msgspec
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts
 from claude_headspace.kernel.agent import Agent, Session
 from claude_headspace.kernel.envelope import SECOND, Origin
 from claude_headspace.kernel.notify.plan import Attention, Conditions, Plan, plan
@@ -13,12 +13,12 @@ from tests.kernel.story import Story, new_agent, time_at
 
 CHANNELS = {"desktop": ChannelLimits(spacing=0), "page": ChannelLimits(spacing=0), "phone": ChannelLimits(spacing=0)}
 RULES = Rules(channels=CHANNELS)
-ALL = frozenset({"desktop", "phone"})
+ALL_CHANNELS = frozenset({"desktop", "phone"})
 BASH: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}}
 
 
-def asking(agent_id: str = "agent-1", at: float = 10) -> Agent:
-    """An agent that asks for a permission."""
+def waiting_agent(agent_id: str = "agent-1", at: float = 10) -> Agent:
+    """An agent that waits for a permission."""
     story = Story(new_agent(id=agent_id, name=f"name-of-{agent_id}"))
     story.hook("SessionStart", source="startup", at=at - 5)
     story.hook("UserPromptSubmit", prompt="Deploy it", at=at - 4)
@@ -27,8 +27,8 @@ def asking(agent_id: str = "agent-1", at: float = 10) -> Agent:
     return story.agent
 
 
-def finished(minutes: float = 20, **stop: Any) -> Agent:
-    """An agent that worked for a while, and is done at the end of it."""
+def finished_agent(minutes: float = 20, **stop: Any) -> Agent:
+    """An agent that finished its work after some minutes."""
     story = Story()
     story.hook("SessionStart", source="startup", at=-1)
     story.hook("UserPromptSubmit", prompt="Migrate everything", prompt_id="p1", at=0)
@@ -36,7 +36,7 @@ def finished(minutes: float = 20, **stop: Any) -> Agent:
     return story.agent
 
 
-def failed(at: float = 10) -> Agent:
+def failed_agent(at: float = 10) -> Agent:
     """An agent whose turn ended in an error."""
     story = Story()
     story.hook("SessionStart", source="startup", at=at - 2)
@@ -45,39 +45,39 @@ def failed(at: float = 10) -> Agent:
     return story.agent
 
 
-def measured(**known: Any) -> Agent:
-    """An agent of which numbers are known."""
+def agent_with(**values: Any) -> Agent:
+    """An agent with measurements such as context and cost."""
     session = Session(id="s1", agent_id="agent-1", ordinal=1, client_id="c1", source="startup", started_at=time_at(0))
-    return new_agent(session=session, state_since=time_at(5), **known)
+    return new_agent(session=session, state_since=time_at(5), **values)
 
 
-def told(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:
-    """The same after somebody was called, and whether that arrived."""
+def notified(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:
+    """The agent after a notification was sent, or failed."""
     story = Story(agent)
-    story.report(facts.NoticeBegun(need, kind, channel, "title"), origin=Origin.OPERATOR, at=at)
-    story.report(facts.NoticeSettled(need, channel, failure), origin=Origin.OPERATOR, at=at)
+    story.report(acts.NoticeBegun(need=need, kind=kind, channel=channel, words="title"), origin=Origin.OPERATOR, at=at)
+    story.report(acts.NoticeSettled(need=need, channel=channel, reason=failure), origin=Origin.OPERATOR, at=at)
     return story.agent
 
 
-def seen(agent: Agent, at: float) -> Agent:
-    """The same after somebody looked at it."""
+def seen_agent(agent: Agent, at: float) -> Agent:
+    """The agent after a person viewed it."""
     return msgspec.structs.replace(agent, seen_at=time_at(at))
 
 
-def planned(*agents: Agent, at: float, **known: Any) -> Plan:
-    """What is to be done at a moment."""
-    found = {"rules": RULES, "available": ALL, **known}
-    return plan(agents, Conditions(now=time_at(at), **found))
+def make_plan(*agents: Agent, at: float, **conditions: Any) -> Plan:
+    """The plan for agents at a time."""
+    values = {"rules": RULES, "available": ALL_CHANNELS, **conditions}
+    return plan(agents, Conditions(now=time_at(at), **values))
 
 
-def calls(made: Plan) -> list[tuple[str, list[str]]]:
-    """Which channels are used, about whom."""
-    return [(call.channel, [need.agent.id for need in call.needs]) for call in made.deliveries]
+def deliveries(result: Plan) -> list[tuple[str, list[str]]]:
+    """The channel and the agents of each delivery."""
+    return [(delivery.channel, [need.agent.id for need in delivery.needs]) for delivery in result.deliveries]
 
 
-def whys(made: Plan) -> set[str]:
-    """Why calls are held back."""
-    return {held.reason for held in made.delayed}
+def reasons(result: Plan) -> set[str]:
+    """Why notifications are delayed."""
+    return {each.reason for each in result.delayed}
 
 
 WATCHED = Attention(frozenset({"agent-1"}), True)

@@ -1,4 +1,4 @@
-"""Rules: which one counts where, which steps can be taken, and when the quiet hours end."""
+"""Rules: which one applies to a project, which steps are available, and when quiet hours end."""
 
 from datetime import UTC, datetime
 
@@ -24,7 +24,7 @@ SHOP = Project("p", "shop", "/home/ann/code/shop")
 
 
 @pytest.mark.parametrize(
-    ("pattern", "meant"),
+    ("pattern", "matches"),
     [
         ("shop", True),
         ("sh*", True),
@@ -39,13 +39,13 @@ SHOP = Project("p", "shop", "/home/ann/code/shop")
         ("shop.", False),
     ],
 )
-def test_a_pattern_means_a_name_or_a_directory(pattern: str, meant: bool) -> None:
-    """Directories stand for what is below them; stars for anything."""
-    assert matches_project(pattern, SHOP) is meant
+def test_a_pattern_matches_a_name_or_a_directory(pattern: str, matches: bool) -> None:
+    """A directory matches everything below it; a star matches any text."""
+    assert matches_project(pattern, SHOP) is matches
 
 
-def test_the_first_project_that_fits_counts() -> None:
-    """And where none does, the rules for all."""
+def test_the_first_matching_project_counts() -> None:
+    """Without a match, the general rules apply."""
     loud, mute = Rule(after=1), Rule(on=False)
     kinds = dict.fromkeys(DEFAULTS, loud)
     rules = Rules(projects=(("shop", kinds), ("*", dict.fromkeys(DEFAULTS, mute))))
@@ -54,8 +54,8 @@ def test_the_first_project_that_fits_counts() -> None:
     assert Rules().find_rule("waiting", SHOP) == DEFAULTS["waiting"]
 
 
-def test_steps_that_cannot_be_taken_are_left_out() -> None:
-    """Without a desktop the next step is the first."""
+def test_unavailable_steps_are_omitted() -> None:
+    """Without a desktop, the next step is the first."""
     rules = Rules(
         channels={
             "desktop": ChannelLimits(),
@@ -72,7 +72,7 @@ def test_steps_that_cannot_be_taken_are_left_out() -> None:
 
 
 def at(text: str) -> Micros:
-    """A moment, in UTC."""
+    """A time in UTC."""
     return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1_000_000
 
 
@@ -97,12 +97,12 @@ SIESTA = QuietHours(begins=13 * 60, ends=14 * 60 + 30)
     ],
 )
 def test_quiet_hours_have_an_end(quiet: QuietHours, now: str, until: str | None) -> None:
-    """Over midnight too, and by the day on which they begin."""
+    """Also across midnight. The weekday is the one on which they begin."""
     assert quiet.until(at(now), 0) == (at(until) if until else None)
 
 
-def test_quiet_hours_are_those_of_the_place() -> None:
-    """Ten in the evening is nine in UTC, an hour to the east."""
+def test_quiet_hours_are_in_local_time() -> None:
+    """22:00 is 21:00 UTC in a zone one hour ahead."""
     assert NIGHT.until(at("2026-11-15T21:00"), HOUR) == at("2026-11-16T07:00")
     assert NIGHT.until(at("2026-11-15T20:59"), HOUR) is None
 
@@ -114,7 +114,7 @@ def test_quiet_hours_are_those_of_the_place() -> None:
     offset=st.integers(-14 * 60, 14 * 60),
 )
 def test_quiet_hours_end_later_and_within_a_day(begins: int, ends: int, now: int, offset: int) -> None:
-    """Whatever the hours: when they end lies ahead, and they are over then."""
+    """For all hours: the end is in the future, and the quiet hours have ended then."""
     quiet = QuietHours(begins=begins, ends=ends)
     until = quiet.until(now, offset * MINUTE)
     if until is not None:

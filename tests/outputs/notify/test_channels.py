@@ -1,4 +1,4 @@
-"""Channels: what can be used, what arrives, and what is said when it does not."""
+"""Channels: which are available, what they deliver, and the reasons of failures."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,7 +14,7 @@ MESSAGE = Message(title="calm-otter asks", text="Which colour?", link="http://he
 
 
 class Screen:
-    """A desktop that remembers."""
+    """A desktop that records what it shows."""
 
     kind = "a screen"
 
@@ -32,34 +32,34 @@ class Screen:
         self.closed.append(receipt)
 
 
-def none(_env: Mapping[str, str]) -> Desktop | NoDesktop:
-    """There is no desktop."""
+def no_desktop(_env: Mapping[str, str]) -> Desktop | NoDesktop:
+    """Find no desktop."""
     return NoDesktop("nothing here")
 
 
 @pytest.fixture
 def phone() -> Iterator[Receiver]:
-    """Somewhere to send to."""
-    with receiver() as made:
-        yield made
+    """A service that receives messages."""
+    with receiver() as service:
+        yield service
 
 
-def test_what_can_be_used_is_known(phone: Receiver) -> None:
-    """A desktop that is there, a page that is open, every address; never what an address is."""
-    book = NotificationPreferences(addresses={"phone": ChannelAddress(urls=(phone.url,))})
-    empty = Channels({}, none)
-    assert empty.available(book) == {"phone"}
-    assert [state.detail for state in empty.states(book)] == [
+def test_the_state_of_every_channel(phone: Receiver) -> None:
+    """The desktop, an open page, and every address. The address itself is never shown."""
+    preferences = NotificationPreferences(addresses={"phone": ChannelAddress(urls=(phone.url,))})
+    empty = Channels({}, no_desktop)
+    assert empty.available(preferences) == {"phone"}
+    assert [state.detail for state in empty.states(preferences)] == [
         "nothing here",
-        "no open page that may notify",
+        "no open page may notify",
         "json://…",
     ]
     full = Channels({}, lambda _env: Screen(), lambda: True)
-    assert full.available(book) == {DESKTOP, PAGE, "phone"}
+    assert full.available(preferences) == {DESKTOP, PAGE, "phone"}
 
 
-def test_a_message_is_shown_and_taken_back() -> None:
-    """On the desktop, by its receipt."""
+def test_a_desktop_message_is_shown_and_removed() -> None:
+    """It is removed by its receipt."""
     screen = Screen()
     channels = Channels({}, lambda _env: screen)
     receipt = channels.send(DESKTOP, MESSAGE, NotificationPreferences())
@@ -68,36 +68,36 @@ def test_a_message_is_shown_and_taken_back() -> None:
     assert screen.closed == ["1"]
 
 
-def test_a_message_reaches_an_address(phone: Receiver) -> None:
-    """Title, text and link; a brief channel gets nothing of what is asked."""
-    book = NotificationPreferences(
+def test_a_message_is_sent_to_an_address(phone: Receiver) -> None:
+    """Title, text and link; a brief channel does not get the text."""
+    preferences = NotificationPreferences(
         addresses={"phone": ChannelAddress(urls=(phone.url,)), "open": ChannelAddress(urls=(phone.url,), brief=True)}
     )
-    channels = Channels({}, none)
-    channels.send("phone", MESSAGE, book)
-    channels.send("open", MESSAGE, book)
-    assert [(call["title"], call["message"]) for call in phone.calls] == [
+    channels = Channels({}, no_desktop)
+    channels.send("phone", MESSAGE, preferences)
+    channels.send("open", MESSAGE, preferences)
+    assert [(message["title"], message["message"]) for message in phone.messages] == [
         ("calm-otter asks", "Which colour?\nhttp://here/agents/1"),
         ("calm-otter asks", "http://here/agents/1"),
     ]
 
 
-def test_only_who_wants_to_know_is_told_that_it_is_over(phone: Receiver) -> None:
-    """A message that cannot be taken back stays."""
-    book = NotificationPreferences(
+def test_only_channels_with_tell_over_get_a_message_about_a_closed_need(phone: Receiver) -> None:
+    """Other services keep the message."""
+    preferences = NotificationPreferences(
         addresses={
             "phone": ChannelAddress(urls=(phone.url,)),
             "team": ChannelAddress(urls=(phone.url,), tell_over=True),
         }
     )
-    channels = Channels({}, none)
-    channels.remove("phone", "", MESSAGE, book)
-    channels.remove("team", "", MESSAGE, book)
-    assert len(phone.calls) == 1
+    channels = Channels({}, no_desktop)
+    channels.remove("phone", "", MESSAGE, preferences)
+    channels.remove("team", "", MESSAGE, preferences)
+    assert len(phone.messages) == 1
 
 
-def test_a_failure_says_why_without_the_secret(phone: Receiver) -> None:
-    """A service that refuses, one that is not there, an address that is none, a channel that went away."""
+def test_the_reason_of_a_failure_has_no_secrets(phone: Receiver) -> None:
+    """A service that refuses, an unreachable one, an unknown scheme, a removed channel."""
     phone.status = 403
     with pytest.raises(DeliveryFailed, match="403") as refused:
         send_to_address(ChannelAddress(urls=(phone.url,)), MESSAGE)
@@ -106,8 +106,8 @@ def test_a_failure_says_why_without_the_secret(phone: Receiver) -> None:
     with pytest.raises(DeliveryFailed) as unknown:
         send_to_address(ChannelAddress(urls=(f"fax://{SECRET}",)), MESSAGE)
     assert all(SECRET not in str(error.value) for error in (refused, absent, unknown))
-    with pytest.raises(DeliveryFailed, match="no channel gone"):
-        Channels({}, none).send("gone", MESSAGE, NotificationPreferences())
+    with pytest.raises(DeliveryFailed, match="the channel gone no longer exists"):
+        Channels({}, no_desktop).send("gone", MESSAGE, NotificationPreferences())
 
 
 @pytest.mark.parametrize(
@@ -119,16 +119,16 @@ def test_a_failure_says_why_without_the_secret(phone: Receiver) -> None:
         "ntfy://topic-nobody-guesses",
     ],
 )
-def test_nothing_of_an_address_is_left_in_a_text(url: str) -> None:
-    """Neither the whole nor its parts, also unquoted."""
+def test_addresses_are_redacted_in_a_text(url: str) -> None:
+    """The complete address and its parts, quoted and unquoted."""
     parts = ("abcdef-GHI", "TokenBBBB", "pass%40word", "pass@word", "topic-nobody-guesses")
-    said = redact_addresses(f"could not send to {url}: {' '.join(part for part in parts if part in url)}", (url,))
-    assert not [part for part in parts if part in said and part in url]
+    redacted = redact_addresses(f"could not send to {url}: {' '.join(part for part in parts if part in url)}", (url,))
+    assert not [part for part in parts if part in redacted and part in url]
 
 
-def test_a_machine_without_a_desktop_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """However often it is looked at."""
-    channels = Channels({}, none)
+def test_a_missing_desktop_is_logged_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """However often the states are read."""
+    channels = Channels({}, no_desktop)
     for _ in range(3):
         channels.states(NotificationPreferences())
     assert capsys.readouterr().out.count("no_desktop") == 1

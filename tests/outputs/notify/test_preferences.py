@@ -1,4 +1,4 @@
-"""`notify.toml`: what may be written, what it comes to, and how a mistake is told."""
+"""`notify.toml`: its settings, their values, and how mistakes are reported."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.notify.rules import DEFAULTS, HOUR, MINUTE
 from claude_headspace.outputs.notify.preferences import NotificationPreferences, PreferencesFile, read_preferences
 
-WHOLE = """
+COMPLETE = """
 on = true
 digest_from = 5
 present_for = "30s"
@@ -53,29 +53,29 @@ budget = 2.5
 """
 
 
-def book_of(folder: Path, text: str) -> NotificationPreferences:
-    """The book of a text."""
+def parse(folder: Path, text: str) -> NotificationPreferences:
+    """Parse the preferences in a text."""
     path = folder / "notify.toml"
     path.write_text(text)
     return read_preferences(path)
 
 
-def test_nothing_has_to_be_written(tmp_path: Path) -> None:
-    """No file and an empty one are the defaults."""
+def test_all_settings_are_optional(tmp_path: Path) -> None:
+    """A missing or empty file means the defaults."""
     assert read_preferences(tmp_path / "none.toml") == NotificationPreferences()
-    assert book_of(tmp_path, "") == NotificationPreferences()
+    assert parse(tmp_path, "") == NotificationPreferences()
 
 
-def test_everything_can_be_written(tmp_path: Path) -> None:
-    """Channels, times in every spelling, quiet hours, rules by kind and project."""
-    book = book_of(tmp_path, WHOLE)
-    rules = book.rules
-    assert (rules.digest_from, book.present_for) == (5, 30 * SECOND)
+def test_all_settings_are_read(tmp_path: Path) -> None:
+    """Channels, durations in every format, quiet hours, rules by kind and project."""
+    preferences = parse(tmp_path, COMPLETE)
+    rules = preferences.rules
+    assert (rules.digest_from, preferences.present_for) == (5, 30 * SECOND)
     assert (rules.channels["phone"].per_hour, rules.channels["phone"].spacing) == (6, MINUTE)
     assert rules.channels["desktop"].spacing == 0
     assert rules.channels["desktop"].per_hour > 100
-    assert (book.addresses["phone"].brief, book.addresses["team"].tell_over) == (True, True)
-    assert len(book.addresses["team"].urls) == 2
+    assert (preferences.addresses["phone"].brief, preferences.addresses["team"].tell_over) == (True, True)
+    assert len(preferences.addresses["team"].urls) == 2
     assert rules.quiet is not None
     assert (rules.quiet.begins, rules.quiet.ends, rules.quiet.days) == (22 * 60 + 30, 7 * 60, frozenset({0, 6}))
     waiting = rules.kinds["waiting"]
@@ -93,49 +93,49 @@ def test_everything_can_be_written(tmp_path: Path) -> None:
     [
         ("waiting = 3", "waiting"),
         ("[waiting]\nsoon = true", "soon"),
-        ("[waiting]\nafter = 'soon'", "'soon' is no time"),
-        ("[waiting]\nto = ['phone']", "the channel 'phone', which there is not"),
+        ("[waiting]\nafter = 'soon'", "'soon' is not a duration"),
+        ("[waiting]\nto = ['phone']", "unknown channel 'phone'"),
         ("[channels.phone]\nper_hour = 3", "the channel phone has no `url`"),
         ("[channels.phone]\nurl = 'x://'\nper_hour = 0", "per_hour"),
-        ("[channels.'my phone']\nurl = 'x://'", "cannot be called 'my phone'"),
-        ("[quiet]\nfrom = '22'\nto = '7:00'", "'22' is no time of day"),
+        ("[channels.'my phone']\nurl = 'x://'", "'my phone' is not a channel name"),
+        ("[quiet]\nfrom = '22'\nto = '7:00'", "'22' is not a time of day"),
         ("[quiet]\nfrom = '22:00'", "to"),
-        ("[quiet]\nfrom = '22:00'\nto = '7:00'\ndays = ['someday']", "no day 'someday'"),
-        ("[quiet]\nfrom = '22:00'\nto = '7:00'\nlet_through = ['all']", "no kind 'all'"),
-        ("[project.shop]\nbroken = false", "no kind 'broken'"),
+        ("[quiet]\nfrom = '22:00'\nto = '7:00'\ndays = ['someday']", "unknown day 'someday'"),
+        ("[quiet]\nfrom = '22:00'\nto = '7:00'\nlet_through = ['all']", "unknown kind 'all'"),
+        ("[project.shop]\nbroken = false", "unknown kind 'broken'"),
         ("digest_from = 1", "digest_from"),
         ("not toml", "notify.toml cannot be used"),
     ],
 )
-def test_a_mistake_is_named(tmp_path: Path, text: str, problem: str) -> None:
-    """With the file, and what to do."""
+def test_a_mistake_is_reported(tmp_path: Path, text: str, problem: str) -> None:
+    """With the file, the problem and a hint."""
     with pytest.raises(BadConfiguration) as raised:
-        book_of(tmp_path, text)
+        parse(tmp_path, text)
     assert problem in raised.value.message
     assert "headspace notify rules" in raised.value.hint
 
 
-def test_the_book_is_kept_current(tmp_path: Path) -> None:
-    """What changes counts at once; what cannot be used leaves the last good rules, and says so until it is mended."""
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    """A change applies at once. An invalid file is reported, and the previous preferences stay in force."""
     path = tmp_path / "notify.toml"
-    keeper = PreferencesFile(path)
-    assert keeper.current() == NotificationPreferences()
+    file = PreferencesFile(path)
+    assert file.current() == NotificationPreferences()
     path.write_text("digest_from = 4")
-    assert (keeper.current().rules.digest_from, keeper.failure) == (4, None)
+    assert (file.current().rules.digest_from, file.failure) == (4, None)
     path.write_text("digest_from = 'many'")
-    assert keeper.current().rules.digest_from == 4
-    assert keeper.failure is not None
+    assert file.current().rules.digest_from == 4
+    assert file.failure is not None
     path.write_text("digest_from = 50")
-    assert keeper.current().rules.digest_from == 50
-    assert not keeper.failure
+    assert file.current().rules.digest_from == 50
+    assert not file.failure
     path.unlink()
-    assert keeper.current() == NotificationPreferences()
+    assert file.current() == NotificationPreferences()
 
 
-def test_every_recipe_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+def test_every_example_in_the_documentation_is_valid(tmp_path: Path) -> None:
     """The TOML in docs/notifications.md."""
     page = Path(__file__).parents[3] / "docs" / "notifications.md"
     recipes = [part.partition("```")[0] for part in page.read_text().split("```toml\n")[1:]]
     assert len(recipes) >= 5
     for recipe in recipes:
-        assert book_of(tmp_path, recipe) != NotificationPreferences()
+        assert parse(tmp_path, recipe) != NotificationPreferences()

@@ -35,7 +35,7 @@ def test_the_board_shows_who_needs_somebody_first(headspace: Headspace, names: d
     done = headspace("list")
     assert (done.returncode, done.stderr) == (0, "")
     heading, *rows = done.stdout.splitlines()
-    assert heading.split() == ["agent", "project", "what", "it", "does", "since"]
+    assert heading.split() == ["agent", "project", "activity", "since"]
     assert [row.split()[0] for row in rows] == ["◆", "✕", "●", "●", "○"]
     by_name = {row.split()[1]: row for row in rows}
     assert "shop" in by_name[names["asks"]]
@@ -135,9 +135,9 @@ def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[
     done = headspace("why", names["asks"])
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
-    assert f"◆ {names['asks']} is waiting for an answer since" in text
-    assert "Because AskUserQuestion waits for an answer: a hook of Claude Code said so at" in text
-    assert "(high confidence, told directly)" in text
+    assert f"◆ {names['asks']} has been waiting for an answer since" in text
+    assert "Because AskUserQuestion waits for an answer: reported by a hook of Claude Code at" in text
+    assert "(high confidence, reported directly)" in text
     states = [line for line in done.stdout.splitlines() if " · hook " in line]
     assert [line.split()[2] for line in states] == ["waiting", "working", "idle"]
 
@@ -184,7 +184,7 @@ def test_an_agent_gets_another_name(daemon: RunningDaemon) -> None:
     """The new name works at once; a name that cannot be is refused with what would be right."""
     names = send_board(daemon)
     done = run_headspace(daemon.home, "rename", names["done"], "link-checker")
-    assert (done.returncode, done.stdout) == (0, f"{names['done']} is now link-checker.\n")
+    assert (done.returncode, done.stdout) == (0, f"Renamed {names['done']} to link-checker.\n")
     assert json.loads(run_headspace(daemon.home, "rename", "link-checker", "links", "--json").stdout)["name"] == "links"
     assert daemon.agent("links")["session_id"] == "done"
 

@@ -32,7 +32,7 @@ def test_every_setting_in_json(tmp_path: Path) -> None:
         "value": 0,
         "default": 5055,
         "origin": "environment",
-        "description": "Port to listen on; 0 takes a free one.",
+        "description": "Port to listen on; 0 chooses a free port.",
     }
     assert told["places"]["log"] == str(tmp_path / "headspace.log")
 
@@ -52,7 +52,7 @@ def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         done = run_headspace(tmp_path, command)
         assert done.returncode == 1
         assert str(tmp_path / "config.toml") in done.stderr
-        assert "`headspace config` explains every setting" in done.stderr
+        assert "`headspace config` describes all settings" in done.stderr
 
 
 def test_everything_lives_in_directories_of_the_user(tmp_path: Path) -> None:

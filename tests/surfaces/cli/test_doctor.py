@@ -81,7 +81,7 @@ def test_a_database_that_is_away_is_one_failure(tmp_path: Path) -> None:
     assert code == 1
     assert [name for name, found in checks.items() if found[0]["status"] == "failed"] == ["journal"]
     assert "transcripts" in checks["waiting"][0]["detail"]
-    assert "since the database is away" in checks["event"][0]["detail"]
+    assert "because the database is unavailable" in checks["event"][0]["detail"]
 
 
 def test_its_event_is_in_the_journal_and_on_no_board(daemon: RunningDaemon) -> None:
@@ -173,7 +173,7 @@ def new_token(claude: Path) -> None:
 
 
 BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
-    "settings that are no JSON": (lambda claude: (claude / "settings.json").write_text("{"), "settings", "Correct"),
+    "settings that are no JSON": (lambda claude: (claude / "settings.json").write_text("{"), "settings", "Fix"),
     "an event that is missing": (settings_without("Stop"), "hooks", "headspace install"),
     "events that the client does not know": (too_new, "hooks", "headspace install"),
     "hooks that are switched off": (switched_off, "hooks", "Remove it"),
@@ -219,7 +219,7 @@ def test_a_plugin_beside_the_settings_is_mentioned(shared: RunningDaemon, claude
     by_a_plugin(claude)
     code, checks = examine(shared.home, claude)
     assert code == 0
-    assert [(check["status"], "stays silent" in check["detail"]) for check in checks["twice"]] == [("warning", True)]
+    assert [(check["status"], "sends nothing" in check["detail"]) for check in checks["twice"]] == [("warning", True)]
 
 
 def test_a_plugin_alone_is_enough(shared: RunningDaemon, claude: Path) -> None:
@@ -239,7 +239,7 @@ def test_an_event_that_never_arrives_is_noticed(shared: RunningDaemon, claude: P
     script.chmod(0o700)
     code, checks = examine(shared.home, claude)
     assert code == 1
-    assert checks["event"][0]["detail"] == "sent through the hook, but it never arrived"
+    assert checks["event"][0]["detail"] == "sent through the hook script, but not received"
 
 
 def test_http_hooks_have_their_blind_spots(shared: RunningDaemon, claude: Path) -> None:
@@ -260,7 +260,7 @@ def test_leftovers_are_remarked_upon(daemon: RunningDaemon) -> None:
     (spool / "lost").write_text("....")
     code, checks = examine(daemon.home)
     assert code == 0
-    assert "1 event could not be read" in checks["set aside"][0]["detail"]
+    assert "1 event could not be parsed" in checks["set aside"][0]["detail"]
     assert "4 events lost" in checks["lost"][0]["detail"]
 
 

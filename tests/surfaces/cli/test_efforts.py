@@ -29,8 +29,8 @@ def test_an_effort_from_its_beginning_to_its_end(daemon: RunningDaemon, tmp_path
     (root / ".git").mkdir(parents=True)
     inside = root / "src"
     inside.mkdir()
-    assert run(daemon, root, "effort", "list")[1].startswith("No effort is under way.")
-    assert run(daemon, inside, "effort", "start", "fix") == (0, f"fix #1 in {root}: begun.\n", "")
+    assert run(daemon, root, "effort", "list")[1].startswith("There are no efforts.")
+    assert run(daemon, inside, "effort", "start", "fix") == (0, f"fix #1 in {root}: started.\n", "")
     assert run(daemon, inside, "effort", "log", "-", typed="Found\nit.") == (0, f"fix #1 in {root}: logged.\n", "")
     run(daemon, root, "effort", "phase", "repair")
     _, listed, _ = run(daemon, root, "effort", "list")
@@ -57,7 +57,7 @@ def test_rpc_prints_the_result_or_says_what_is_wrong(daemon: RunningDaemon, tmp_
     assert code == 1
     assert error.startswith("There is no command nonsense.\nCommands: ping, hooks.sessionStart")
     assert run(daemon, tmp_path, "rpc", "ping", "{")[0] == 1
-    assert run(daemon, tmp_path, "effort", "set", "[]")[2].startswith("That is no JSON object.")
+    assert run(daemon, tmp_path, "effort", "set", "[]")[2].startswith("The metadata is not a JSON object.")
 
 
 def test_without_a_daemon_it_is_said_how_to_start_one(tmp_path: Path) -> None:

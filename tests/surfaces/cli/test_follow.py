@@ -157,8 +157,8 @@ def test_a_restart_is_survived(tmp_path: Path) -> None:
             assert tail.end() == 0
     assert [json.loads(line)["data"]["text"] for line in tail.lines] == ["Before.", "After."]
     assert tail.errors == [
-        "The daemon is gone; waiting for it to come back (Ctrl+C ends).",
-        "The daemon is back.",
+        "The connection to the daemon was lost; waiting for it (Ctrl+C ends).",
+        "Reconnected to the daemon.",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.surfaces.auth.tokens import Scope, make_token
-from claude_headspace.surfaces.cli.presentation.installation import reasons
+from claude_headspace.surfaces.cli.presentation.installation import hook_reasons
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 from tests.surfaces.cli.conftest import run_headspace
 
@@ -37,7 +37,7 @@ def test_the_usual_place_is_taken(tmp_path: Path, claude: Path) -> None:
     assert (claude / "hooks" / "notify-headspace.state").readlink() == tmp_path
     assert "already" in run_headspace(tmp_path, "install", "--yes").stdout
     done = run_headspace(tmp_path, "uninstall", "--yes")
-    assert "byte for byte" in done.stdout
+    assert "settings.json is restored" in done.stdout
     assert (claude / "settings.json").read_text() == ORIGINAL
     assert list(claude.iterdir()) == [claude / "settings.json"]
 
@@ -77,7 +77,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(tmp_path: Path, clau
     assert (claude / "settings.json").read_text() == ORIGINAL
     assert sorted(path.name for path in tmp_path.iterdir()) == [".claude"]
     run_headspace(tmp_path, "install", "--yes")
-    assert "stays as it is" in run_headspace(tmp_path, "install", "--dry-run").stdout
+    assert "is not changed" in run_headspace(tmp_path, "install", "--dry-run").stdout
     done = run_headspace(tmp_path, "uninstall", "--dry-run")
     assert f"+{ORIGINAL}" in done.stdout
 
@@ -93,7 +93,7 @@ def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
 
 def test_every_event_is_explained_before_asking() -> None:
     """Whoever is asked sees each event with its reason, and those that are left out."""
-    shown = "\n".join("".join(span.text for span in line) for line in reasons(list(REGISTERED), 100))
+    shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
     assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
 
 

@@ -3,7 +3,7 @@
 import json
 import urllib.parse
 
-from claude_headspace.surfaces.cli.open import AGENT_MARKS
+from claude_headspace.surfaces.cli.open import AGENT_VARIABLES
 from tests.support import RunningDaemon
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -37,7 +37,7 @@ def test_a_link_in_json(headspace: Headspace) -> None:
 
 def test_an_agent_gets_no_link(daemon: RunningDaemon) -> None:
     """Whoever runs inside Claude Code could answer its own questions with it."""
-    for mark in AGENT_MARKS:
+    for mark in AGENT_VARIABLES:
         done = run_headspace(daemon.home, "open", **{mark: "1"})
         assert done.returncode == 1
         assert "cannot sign in" in done.stderr

@@ -36,7 +36,7 @@ def test_other_tools_modes_and_roles(tmp_path: Path) -> None:
     assert "messages-only-interactive" in run_headspace(tmp_path, *mail).stdout
     wrong = run_headspace(tmp_path, "policy", "explain", "{no", "--tool", "WebFetch")
     assert wrong.returncode == 2
-    assert "no JSON" in wrong.stderr
+    assert "Not valid JSON" in wrong.stderr
     calm = run_headspace(tmp_path, "policy", "explain", "git status")
     assert calm.stdout.startswith("○ left to Claude Code")
 
@@ -65,7 +65,7 @@ def test_expected_verdicts_are_tried(tmp_path: Path) -> None:
         '[[cases]]\nexpect = "deny"\ncommands = ["rm -rf /"]\n[[cases]]\nexpect = "pass"\ncommands = ["ls"]\n'
     )
     done = run_headspace(tmp_path, "policy", "test", str(cases))
-    assert (done.returncode, done.stdout) == (0, "All 2 calls got the verdict that they should.\n")
+    assert (done.returncode, done.stdout) == (0, "All 2 calls got the expected verdict.\n")
     cases.write_text('[[cases]]\nexpect = "pass"\ncommands = ["rm -rf /"]\n')
     done = run_headspace(tmp_path, "policy", "test", str(cases))
     assert done.returncode == 1

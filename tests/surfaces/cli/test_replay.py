@@ -40,7 +40,7 @@ def test_an_agent_is_seen_as_it_was(daemon: RunningDaemon) -> None:
     assert then["state_since"] == working["at"]
     assert daemon.agent(name)["state"] == "waiting"
     shown = run_headspace(daemon.home, "replay", name, "--at", prompt["received_at"]).stdout
-    assert shown.startswith("As it was at ")
+    assert shown.startswith("At 20")
     assert "Fix the lexer" in shown
     early = run_headspace(daemon.home, "replay", name, "--at", "3d")
     assert (early.returncode, early.stdout) == (1, "")
@@ -66,10 +66,10 @@ def test_nothing_is_written_over(daemon: RunningDaemon, tmp_path: Path) -> None:
     for command in (("export", name, "-o"), ("db", "backup")):
         done = run_headspace(daemon.home, *command, str(file))
         assert (done.returncode, done.stdout, file.read_text()) == (1, "", "mine")
-        assert "is there already" in done.stderr
+        assert "already exists" in done.stderr
         done = run_headspace(daemon.home, *command, str(tmp_path / "nowhere" / "x"))
         assert (done.returncode, done.stdout) == (1, "")
-        assert "There is no directory" in done.stderr
+        assert "does not exist" in done.stderr
         assert "mkdir" in done.stderr
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["kept"]
 

@@ -43,7 +43,7 @@ def test_programs_get_the_pieces(headspace: Headspace, names: dict[str, str]) ->
 
 def test_filters_are_handed_on(headspace: Headspace, names: dict[str, str]) -> None:
     """By project, agent, tool and time; one that nobody knows is an error with a hint."""
-    assert "Nothing was found" in headspace("search", "expired", "--until", "2d").stdout
+    assert "No results" in headspace("search", "expired", "--until", "2d").stdout
     assert "expired" in headspace("search", "expired", "--since", "1h", "--agent", names["asks"]).stdout
     assert headspace("search", "x", "--agent", "nobody-at-all").returncode == 1
     wrong = headspace("search", "x", "--since", "soon")
@@ -80,7 +80,7 @@ def test_nothing_found_says_what_to_try(headspace: Headspace) -> None:
     """Calmly, and with the query."""
     done = headspace("search", "no-such-word-anywhere", '"')
     assert done.returncode == 0
-    assert "Nothing was found for 'no-such-word-anywhere \"'." in done.stdout
+    assert "No results for 'no-such-word-anywhere \"'." in done.stdout
     assert "The phrase “no such word anywhere” does not occur." in done.stdout
     assert "The query contains no word." in headspace("search", "*").stdout
 

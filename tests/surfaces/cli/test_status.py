@@ -52,11 +52,11 @@ def test_status_tells_how_the_daemon_is(headspace: Headspace, board: tuple[Runni
     done = headspace("status")
     assert (done.returncode, done.stderr) == (0, "")
     first, *others = done.stdout.splitlines()
-    assert first == f"Headspace runs at {daemon.url}"
+    assert first == f"Headspace is running at {daemon.url}"
     fields = {line.split()[0]: line for line in others}
     assert f"pid {daemon.pid}" in fields["process"]
-    assert "15 in all, 15 since it started" in fields["events"]
-    assert "hooks arrive, and Headspace itself looks every 1 min" in fields["mode"]
+    assert "15 in total, 15 since the start" in fields["events"]
+    assert "hooks arrive; sessions are also checked every 1 min" in fields["mode"]
     assert "◆ 1 waiting · ✕ 1 error · ● 2 working · ○ 1 idle" in fields["agents"]
     assert "empty" in fields["spool"]
     assert all("ok" in fields[part] for part in ("writer", "reconciler", "stream"))
@@ -101,7 +101,7 @@ def test_status_while_the_database_is_away(tmp_path: Path) -> None:
         assert {report[name] for name in ("events_total", "agents", "anomalies", "last_seq")} == {None}
         assert {part["status"] for part in report["sources"].values()} == {"waiting"}
         assert 'headspace_agents{state="idle"} NaN' in daemon.get("/metrics").body.decode()
-        assert "The database is away." in run_headspace(tmp_path, "tail").stderr
+        assert "The database is unavailable." in run_headspace(tmp_path, "tail").stderr
 
 
 def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:
@@ -134,8 +134,8 @@ def test_a_daemon_that_is_just_starting(tmp_path: Path) -> None:
     """It has the lock and no address yet: everybody is asked to wait a moment."""
     with somebody_holds_the_lock(tmp_path):
         listed, ended = run_headspace(tmp_path, "list"), run_headspace(tmp_path, "down")
-    assert (listed.returncode, listed.stderr) == (3, "Headspace is just starting.\nTry again in a moment.\n")
-    assert (ended.returncode, ended.stderr) == (1, "Headspace is just starting.\nTry again in a moment.\n")
+    assert (listed.returncode, listed.stderr) == (3, "Headspace is starting.\nTry again in a few seconds.\n")
+    assert (ended.returncode, ended.stderr) == (1, "Headspace is starting.\nTry again in a few seconds.\n")
 
 
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:

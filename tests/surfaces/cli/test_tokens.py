@@ -20,7 +20,7 @@ def test_a_named_token_comes_and_goes(daemon: RunningDaemon) -> None:
     shown = run_headspace(daemon.home, "token", "list").stdout
     assert "grafana" in shown
     assert text not in shown
-    assert run_headspace(daemon.home, "token", "revoke", "grafana").stdout == "grafana is revoked.\n"
+    assert run_headspace(daemon.home, "token", "revoke", "grafana").stdout == "Revoked grafana.\n"
     refused = daemon.send("GET", "/api/agents", headers=bearer)
     assert (refused.status, refused.error["code"]) == (401, "token_unknown")
     assert "was revoked" in refused.error["message"]

@@ -51,7 +51,7 @@ def test_a_first_run(home: Path) -> None:
     done = run_headspace(home, "up", "--yes", "--no-open")
     assert (done.returncode, done.stderr) == (0, "")
     daemon = running(home)
-    assert f"Headspace runs at {daemon.url}" in done.stdout
+    assert f"Headspace is running at {daemon.url}" in done.stdout
     assert "installed in" in done.stdout
     assert "`headspace down`, `headspace uninstall`" in done.stdout
     assert (home / ".claude/hooks/notify-headspace.sh").exists()
@@ -64,10 +64,10 @@ def test_a_database_that_is_away_is_waited_for(home: Path) -> None:
     (home / "config.toml").write_text(f'database = "{AWAY}"')
     done = run_headspace(home, "up", "--yes", "--no-open")
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"Headspace runs at {running(home).url}" in done.stdout
-    assert "waits     for the database: " in done.stdout
+    assert f"Headspace is running at {running(home).url}" in done.stdout
+    assert "waiting   for the database: " in done.stdout
     assert "refused" in done.stdout
-    assert "events wait in the spool" in done.stdout
+    assert "events are stored in the spool" in done.stdout
 
 
 def test_running_it_again_changes_nothing(home: Path) -> None:
@@ -75,7 +75,7 @@ def test_running_it_again_changes_nothing(home: Path) -> None:
     run_headspace(home, "up", "--yes", "--no-open")
     before, settings = running(home), (home / ".claude/settings.json").read_bytes()
     done = run_headspace(home, "up", "--yes", "--no-open")
-    assert "runs already" in done.stdout
+    assert "already running" in done.stdout
     assert "up to date" in done.stdout
     assert running(home) == before
     assert (home / ".claude/settings.json").read_bytes() == settings
@@ -85,7 +85,7 @@ def test_nobody_to_ask_means_no_hooks(home: Path) -> None:
     """Without a terminal and without --yes the settings stay as they are; everything else works."""
     done = run_headspace(home, "up", "--no-open")
     assert done.returncode == 0
-    assert "nobody could be asked" in done.stdout
+    assert "confirmation needs a terminal" in done.stdout
     assert not (home / ".claude").exists()
     assert running(home)
 
@@ -93,7 +93,7 @@ def test_nobody_to_ask_means_no_hooks(home: Path) -> None:
 def test_settings_can_be_left_alone(home: Path) -> None:
     """Also where somebody says yes to everything."""
     done = run_headspace(home, "up", "--yes", "--no-hooks", "--no-open")
-    assert "left alone" in done.stdout
+    assert "not changed" in done.stdout
     assert not (home / ".claude").exists()
 
 
@@ -113,7 +113,7 @@ def test_a_person_is_asked(home: Path, typed: str, installed: bool) -> None:
         out, _ = process.communicate(timeout=LIMIT_SECONDS)
     os.close(ours)
     os.close(theirs)
-    assert f"by hooks in {home}/.claude/settings.json?" in out
+    assert f"Install the hooks of Headspace in {home}/.claude/settings.json?" in out
     assert (home / ".claude/settings.json").exists() is installed
     assert running(home)
 
@@ -126,7 +126,7 @@ def test_earlier_sessions_are_offered(home: Path) -> None:
     (folder / "old.jsonl").write_text(json.dumps({**line, "timestamp": "2026-01-01T10:00:00Z"}) + "\n")
     os.utime(folder / "old.jsonl", (1_767_261_600, 1_767_261_600))
     done = run_headspace(home, "up", "--yes", "--no-open")
-    assert "There are 1 transcript of earlier sessions" in done.stdout or "1 transcript" in done.stdout
+    assert "Found 1 transcript of earlier sessions" in done.stdout or "1 transcript" in done.stdout
     assert "`headspace import`" in done.stdout
 
 
@@ -152,7 +152,7 @@ def test_other_code_is_replaced(home: Path, tmp_path: Path) -> None:
     newer = copy_of_the_code(tmp_path / "newer", "99.0")
     done = run_headspace(home, "up", "--yes", "--no-open", PYTHONPATH=str(newer))
     after = running(home)
-    assert f"replaced the one of version {__version__}" in done.stdout
+    assert f"replaced version {__version__}" in done.stdout
     assert (after.version, after.pid == before.pid) == ("99.0", False)
     wait_until(lambda: not is_there(before.pid), "the end of the old daemon")
 

@@ -47,7 +47,7 @@ def test_the_lock_is_held_once(places: Paths) -> None:
             pass
         assert places.daemon_file.exists()
         places.daemon_file.unlink()
-        with pytest.raises(AlreadyRunning, match="just starting"), daemon_lock(places):
+        with pytest.raises(AlreadyRunning, match="and is starting"), daemon_lock(places):
             pass
 
 

@@ -66,7 +66,7 @@ def test_without_a_manager_there_is_no_service(tmp_path: Path, monkeypatch: pyte
     """It says so, and writes nothing."""
     monkeypatch.setenv("PATH", str(tmp_path))
     service = Service({"HOME": str(tmp_path)}, "linux")
-    with pytest.raises(HeadspaceError, match="no systemctl"):
+    with pytest.raises(HeadspaceError, match="needs systemctl"):
         service.install()
     assert not service.is_installed
     service.remove()

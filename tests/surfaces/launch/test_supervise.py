@@ -113,7 +113,7 @@ def test_too_many_restarts_end_the_supervision() -> None:
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
     assert starts == [False, *[True] * MAX_RESTARTS]
     assert pauses == list(PAUSE_SECONDS)
-    assert daemon.told[-1] == "no more agent-1: it was started anew 3 times within ten minutes"
+    assert daemon.told[-1] == "no more agent-1: restarted 3 times within ten minutes"
 
 
 def test_restarts_long_ago_do_not_count() -> None:
@@ -164,6 +164,6 @@ def test_without_a_daemon_nothing_is_restarted() -> None:
 @pytest.mark.parametrize("given", [["-c"], ["--model", "x", "--resume", "id"], ["--session-id=1"]])
 def test_a_certain_session_cannot_be_supervised(given: list[str]) -> None:
     """A new start would bring its full context back."""
-    with pytest.raises(BadRequest, match="begins new ones"):
+    with pytest.raises(BadRequest, match="starts new sessions"):
         reject_session_options(given)
     reject_session_options(["--model", "x", "--verbose"])

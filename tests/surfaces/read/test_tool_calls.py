@@ -3,8 +3,8 @@
 from typing import Any
 
 from claude_headspace.kernel.envelope import Origin
+from claude_headspace.surfaces.read.agent_history import usage
 from claude_headspace.surfaces.read.tool_calls import MAX_TEXT_LENGTH, ToolCallView, tool_calls, truncated
-from claude_headspace.surfaces.read.usage import usage
 from claude_headspace.testing import START, hook
 from tests.journals import TemporaryJournal, store
 

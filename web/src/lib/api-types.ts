@@ -2327,7 +2327,7 @@ export interface components {
             /** @default 0 */
             efforts?: number;
         };
-        BroughtIn: {
+        ImportedLog: {
             agent_id: string;
             events: number;
             known: number;

@@ -17,7 +17,7 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.clients.claude_code.messages import HEADLESS, finished_task
 from claude_headspace.clients.claude_code.transcript import decode_line
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.acts import bare_meta
+from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
 from claude_headspace.kernel.forms import parse_form

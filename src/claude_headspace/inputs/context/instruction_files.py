@@ -1,7 +1,6 @@
-"""Which instruction files belong to a path: those that stand beside it and in every directory above, up to its project.
+"""Finds the instruction files of a path: in its directory and in every parent directory up to the project root.
 
-Bounded I/O on the way of a hook: some `stat`s in a thread of their own, remembered for a few seconds, never more than a
-moment's wait.
+A hook waits for this, so the I/O is bounded: some `stat` calls in a thread, with a cache and a time limit.
 """
 
 import asyncio
@@ -19,23 +18,23 @@ TIMEOUT_SECONDS = 0.2
 
 
 class InstructionFileFinder:
-    """Looks instruction files up, and remembers for a while."""
+    """Finds instruction files in a thread, with a cache and a time limit."""
 
     def __init__(self) -> None:
         self._cache: dict[tuple[str, str], tuple[float, tuple[str, ...]]] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="directives")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="instructions")
 
     async def __call__(self, path: str, root: str) -> tuple[str, ...]:
-        """The instruction files of a path in a project, the nearest first; none if the disk does not answer in time."""
+        """The instruction files of a path in a project, nearest first; none if the disk does not answer in time."""
         if not path.startswith("/") or "\0" in path:
             return ()
         key, now = (path.rpartition("/")[0], root), time.monotonic()
-        known = self._cache.get(key)
-        if known is not None and known[0] > now:
-            return known[1]
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, find_instruction_files, [path], root)
+        cached = self._cache.get(key)
+        if cached is not None and cached[0] > now:
+            return cached[1]
+        search = asyncio.get_running_loop().run_in_executor(self._thread, find_instruction_files, [path], root)
         try:
-            found = await asyncio.wait_for(looking, TIMEOUT_SECONDS)
+            found = await asyncio.wait_for(search, TIMEOUT_SECONDS)
         except TimeoutError:
             return ()
         if len(self._cache) >= MAX_CACHED:
@@ -44,12 +43,12 @@ class InstructionFileFinder:
         return found
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def find_instruction_files(paths: Iterable[str], root: str) -> tuple[str, ...]:
-    """The instruction files of some paths in a project, those nearest to each path first."""
+    """The instruction files of some paths in a project, nearest to each path first."""
     found: dict[str, None] = {}
     for path in paths:
         for folder in _parents_up_to(Path(os.path.normpath(path)), Path(os.path.normpath(root))):
@@ -58,7 +57,7 @@ def find_instruction_files(paths: Iterable[str], root: str) -> tuple[str, ...]:
 
 
 def _parents_up_to(path: Path, root: Path) -> list[Path]:
-    """The directories from a path up to its project; a path outside of it has none."""
+    """The directories from a path up to its project root; none if the path is outside the project."""
     start = path if path.is_dir() else path.parent
     if start != root and root not in start.parents:
         return []

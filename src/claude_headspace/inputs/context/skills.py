@@ -1,4 +1,4 @@
-"""Finds the SKILL.md of a skill: in the project first, then in the config dirs of Claude Code."""
+"""Finds the SKILL.md of a skill: first in the project, then in the config dirs of Claude Code."""
 
 import os
 import re
@@ -12,27 +12,27 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 
 
 def find_skill(name: str, project_root: str, config_dirs: Iterable[Path]) -> Skill | None:
-    """The skill of that name as its file describes it; None if there is none, or it cannot be read."""
+    """The skill with this name; None if it does not exist or cannot be read."""
     if not _NAME.fullmatch(name):
         return None
     for base in (Path(project_root) / ".claude", *config_dirs):
         path = base / "skills" / name / "SKILL.md"
-        text = _text(path)
+        text = _read(path)
         if text is not None:
             return parse_skill(name, text, str(path))
     return None
 
 
 def preload_paths(skill: Skill | None, project_root: str) -> tuple[str, ...]:
-    """The files that a skill wants read, as whole paths: beside it, or in the project."""
+    """The absolute paths of the files that a skill preloads: next to it, or in the project."""
     if skill is None or skill.path is None:
         return ()
-    beside, root = Path(skill.path).parent, Path(project_root)
-    wanted = (beside / name if (beside / name).exists() else root / name for name in skill.preload)
-    return tuple(os.path.normpath(path) for path in wanted)
+    directory, root = Path(skill.path).parent, Path(project_root)
+    paths = (directory / name if (directory / name).exists() else root / name for name in skill.preload)
+    return tuple(os.path.normpath(path) for path in paths)
 
 
-def _text(path: Path) -> str | None:
+def _read(path: Path) -> str | None:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

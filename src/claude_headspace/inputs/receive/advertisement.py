@@ -1,10 +1,10 @@
-"""Tells the shims that the daemon is there: where it listens, which process it is, and which events it wants to answer.
-
-All in the state directory, which is the same for every program of the user, where the runtime directory depends on the
-session that one happened to be started from. The shims look each time, so they follow a changed port.
+"""Files that tell hook scripts where the daemon listens, its pid, and for which events they must ask.
 
     address           127.0.0.1 5055 4711
-    asked/PreToolUse  whoever has this event asks; in the file, how many seconds the answer may take, if more than usual
+    asked/PreToolUse  hooks of this event ask; the file may contain how many seconds the reply may take
+
+They are in the state directory, which is the same for all programs of a user. The runtime directory is not: it depends
+on the login session. Hook scripts read the files on every hook, so they follow a changed port.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class ExpectedHooks:
         self._subscribers: list[Callable[[], None]] = []
 
     def on_change(self, subscriber: Callable[[], None]) -> None:
-        """Call this when the hooks change."""
+        """Register a function that is called when the hooks change."""
         self._subscribers.append(subscriber)
 
     def declare(self, component: str, hooks: frozenset[HookKind]) -> None:
@@ -44,12 +44,15 @@ class ExpectedHooks:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all of them."""
+        """The names of all expected hooks."""
         return hook_names(frozenset().union(*self._by_component.values()))
 
 
 class Advertisement(Loop):
-    """The daemon's sign at the door, kept up while it runs."""
+    """Writes the files, and restores them while the daemon runs.
+
+    `asked` are hooks that always ask, `held` those that may wait longer for a reply, with the seconds.
+    """
 
     def __init__(
         self,
@@ -66,51 +69,51 @@ class Advertisement(Loop):
         host, port = address
         self._line = f"{_LOCAL_ADDRESS.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        usual = set(HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
-        self._asked = dict.fromkeys(usual, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
+        hooks = set(HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
+        self._asked = dict.fromkeys(hooks, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:
-        """Withdraw: from now on events are only told."""
+        """Remove the files. From now on hooks only report."""
         await super().stop()
         self._paths.address_file.unlink(missing_ok=True)
         self._write_asked_hooks({})
 
     async def _run(self) -> None:
         while True:
-            with suppress(OSError):  # a full disk: the shims tell instead of asking
+            with suppress(OSError):  # the disk is full: hooks report instead of asking
                 self.update()
             await asyncio.sleep(INTERVAL_SECONDS)
 
     def _update_now(self) -> None:
-        """The hooks that wait changed. The scripts know at once, if the daemon runs."""
+        """The expected hooks changed: update the files at once, if the daemon runs."""
         if self.running:
             with suppress(OSError):
                 self.update()
 
     def update(self) -> None:
-        """Put the sign up where it is missing, and take away the mark of a daemon that does not answer."""
+        """Write what is missing or different, and remove the mark of a daemon that does not answer."""
         self._paths.no_answer_file.unlink(missing_ok=True)
         self._write_asked_hooks(dict.fromkeys(self._expected.names, "") | self._asked)
         try:
-            is_up = self._paths.address_file.read_bytes() == self._line
+            is_current = self._paths.address_file.read_bytes() == self._line
         except FileNotFoundError:
-            is_up = False
-        if not is_up:
+            is_current = False
+        if not is_current:
             self._write_address()
 
     def _write_address(self) -> None:
-        draft = self._paths.address_file.with_suffix(".new")
-        draft.touch(mode=0o600)
-        draft.write_bytes(self._line)
-        draft.replace(self._paths.address_file)
+        temporary = self._paths.address_file.with_suffix(".new")
+        temporary.touch(mode=0o600)
+        temporary.write_bytes(self._line)
+        temporary.replace(self._paths.address_file)
 
-    def _write_asked_hooks(self, wanted: Mapping[str, str]) -> None:
+    def _write_asked_hooks(self, asked: Mapping[str, str]) -> None:
         folder = self._paths.asked_hooks_dir
         found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
-        if wanted and not folder.exists():
+        if asked and not folder.exists():
             folder.mkdir(mode=0o700)
-        for name in (name for name, limit in wanted.items() if found.get(name) != limit):
+        for name in (name for name, limit in asked.items() if found.get(name) != limit):
             (folder / name).touch(mode=0o600)
-            (folder / name).write_text(wanted[name])
-        for name in found.keys() - wanted.keys():
+            (folder / name).write_text(asked[name])
+        for name in found.keys() - asked.keys():
             (folder / name).unlink(missing_ok=True)

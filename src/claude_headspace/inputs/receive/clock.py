@@ -1,9 +1,9 @@
-"""The machine's clock, made steady: it never goes back.
+"""A clock that never goes back, even if the system clock is set back.
 
-Newer facts win by the time they were fired. Should the machine's clock be set back by an hour, everything that happens
-in the next hour would be older than what is known, and no agent would move. So this clock goes on from where it was,
-and runs at half the speed until the machine's has caught up; what the machine's clock tells meanwhile is put right by
-as much.
+The newer of two facts is the one that fired later. If the system clock were set back by an hour, everything in the next
+hour would look older than what is stored, and no agent would change. So after a jump back this clock continues from
+where it was and runs at half speed until the system clock has caught up. Times that come from the system clock are
+corrected by the same offset.
 """
 
 import time
@@ -17,22 +17,22 @@ from claude_headspace.ports import Clock
 log = structlog.get_logger(__name__)
 
 MIN_JUMP: Micros = SECOND // 4
-"""Less than this is no jump: clocks are trimmed all the time."""
+"""Smaller differences are normal adjustments of the system clock."""
 MIN_REPORTED_JUMP: Micros = SECOND
 MAX_FUTURE: Micros = 24 * 3600 * SECOND
-"""A moment that lies further ahead is no memory of a clock that was set back: something else is wrong with it."""
+"""A stored time further in the future than this was not caused by a clock that was set back, and is ignored."""
 
 
 def monotonic_clock() -> Micros:
-    """What passes, however the clock is set."""
+    """Microseconds that pass independently of the system clock."""
     return time.monotonic_ns() // 1_000
 
 
 class SteadyClock:
-    """Tells the time."""
+    """The system clock plus an offset, which is zero unless the clock was set back."""
 
     def __init__(
-        self, wall: Clock, on_jump: Callable[[str], None] = lambda _what: None, monotonic: Clock = monotonic_clock
+        self, wall: Clock, on_jump: Callable[[str], None] = lambda _message: None, monotonic: Clock = monotonic_clock
     ) -> None:
         self._wall = wall
         self._on_jump = on_jump
@@ -42,29 +42,29 @@ class SteadyClock:
         self._last = self._last_wall
 
     def __call__(self) -> Micros:
-        """What time it is."""
-        wall, passed = self._wall(), self._monotonic()
-        moved, real = wall - self._last_wall, passed - self._last_monotonic
-        self._last_wall, self._last_monotonic = wall, passed
-        if moved < real - MIN_JUMP:
-            self._add_offset(real - moved)
+        """The current time."""
+        wall, monotonic = self._wall(), self._monotonic()
+        moved, passed = wall - self._last_wall, monotonic - self._last_monotonic
+        self._last_wall, self._last_monotonic = wall, monotonic
+        if moved < passed - MIN_JUMP:
+            self._add_offset(passed - moved)
         else:
             self._offset = max(0, self._offset - max(0, moved) // 2)
         self._last = max(self._last, wall + self._offset)
         return self._last
 
     def correct(self, at: Micros) -> Micros:
-        """A moment that this machine's clock told; one that lies ahead was told before the clock was set back."""
+        """Correct a time of the system clock. One in the future was read before the clock was set back."""
         return at if at > self._last_wall else at + self._offset
 
-    def continue_after(self, moment: Micros) -> None:
-        """Time has been here already: it was told before this clock began."""
-        behind = moment - self()
+    def continue_after(self, at: Micros) -> None:
+        """Make the clock continue after a stored time, if that is in the future."""
+        behind = at - self()
         if 0 < behind < MAX_FUTURE:
             self._add_offset(behind)
 
-    def _add_offset(self, by: Micros) -> None:
-        self._offset += by
-        if by >= MIN_REPORTED_JUMP:
-            log.warning("clock_set_back", seconds=by / SECOND)
-            self._on_jump(f"the machine's clock was set back by {by / SECOND:.0f} s")
+    def _add_offset(self, jump: Micros) -> None:
+        self._offset += jump
+        if jump >= MIN_REPORTED_JUMP:
+            log.warning("clock_set_back", seconds=jump / SECOND)
+            self._on_jump(f"the system clock was set back by {jump / SECOND:.0f} s")

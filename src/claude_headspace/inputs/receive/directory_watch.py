@@ -1,8 +1,7 @@
-"""Rings when a file has been put into a directory: at once on Linux and macOS, never elsewhere.
+"""Reports new files in one directory: at once on Linux and macOS, never on other systems.
 
-Whoever waits looks for himself after a while too, so a bell that cannot ring (another system, a network file system, no
-watches left) costs only time. `files.FileWatch` watches whole trees; it gathers changes for 50 ms first, which is too
-long for hooks.
+The reader of the directory also polls. If watching is not possible (another system, a network file system, no watches
+left), files are only found later. `watch.files.FileWatch` collects changes for 50 ms, which is too long for hooks.
 """
 
 import asyncio
@@ -14,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 CLOSE_WRITE, MOVED_TO = 0x8, 0x80
-"""What inotify tells of: a file was written and closed, or moved here. Not that one was removed: we do that."""
+"""The inotify events: a file was written and closed, or moved here. Not removals: the reader removes files itself."""
 
 
 class DirectoryWatch:
-    """Rings for one directory."""
+    """Watches one directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -27,25 +26,25 @@ class DirectoryWatch:
         self.is_watching = False
 
     def start(self) -> None:
-        """Begin to listen, where the system can tell."""
+        """Start watching, if the system supports it."""
         with suppress(OSError, AttributeError):
             descriptor = self._open_inotify() if sys.platform == "linux" else self._open_kqueue()
             asyncio.get_running_loop().add_reader(descriptor, self._on_event, descriptor)
             self.is_watching = True
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it rings, or until the time is over."""
+        """Wait for a change, but not longer than this."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), seconds)
         self._changed.clear()
 
     @property
     def has_changed(self) -> bool:
-        """Whether it has rung since somebody waited for it."""
+        """Whether there was a change since the last wait."""
         return self._changed.is_set()
 
     def stop(self) -> None:
-        """Stop listening."""
+        """Stop watching."""
         if self.is_watching:
             asyncio.get_running_loop().remove_reader(self._handles[-1])
         while self._handles:
@@ -62,17 +61,17 @@ class DirectoryWatch:
         library = ctypes.CDLL(None, use_errno=True)
         descriptor: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if descriptor < 0:
-            raise OSError(ctypes.get_errno(), "no inotify")
+            raise OSError(ctypes.get_errno(), "inotify is not available")
         self._handles.append(descriptor)
         if library.inotify_add_watch(descriptor, os.fsencode(self._directory), CLOSE_WRITE | MOVED_TO) < 0:
-            raise OSError(ctypes.get_errno(), "cannot watch")
+            raise OSError(ctypes.get_errno(), "the directory cannot be watched")
         return descriptor
 
     def _open_kqueue(self) -> int:
-        """On macOS: the directory changed. The event clears itself, so nothing has to be read."""
+        """For macOS. The event clears itself, so nothing has to be read."""
         directory = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
         self._handles.append(directory)
-        queue = select.kqueue()  # type: ignore[attr-defined,unused-ignore]  # only there on BSDs
+        queue = select.kqueue()  # type: ignore[attr-defined,unused-ignore]  # exists only on BSD systems
         change = select.kevent(  # type: ignore[attr-defined,unused-ignore]
             directory,
             filter=select.KQ_FILTER_VNODE,  # type: ignore[attr-defined,unused-ignore]

@@ -1,4 +1,4 @@
-"""The way in: hooks pass by the router."""
+"""Routes HTTP requests: hooks bypass the router, because they are nearly all of the traffic."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -7,11 +7,15 @@ from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH
 
 
 def dispatch(hooks: ASGIApp, plates: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Hooks have a way in of their own, past the router: they are nearly all the traffic."""
+    """An application that passes each request to one of three."""
 
     async def choose(scope: Scope, receive: Receive, send: Send) -> None:
-        is_hook = scope["type"] == "http" and scope["path"].startswith(HOOK_PREFIX) and scope["path"] != "/hook/status"
-        is_plate = scope["type"] == "http" and scope["path"] == EVENTS_PATH
-        await (hooks if is_hook else plates if is_plate else others)(scope, receive, send)
+        is_http, path = scope["type"] == "http", scope.get("path", "")
+        if is_http and path.startswith(HOOK_PREFIX) and path != "/hook/status":
+            await hooks(scope, receive, send)
+        elif is_http and path == EVENTS_PATH:
+            await plates(scope, receive, send)
+        else:
+            await others(scope, receive, send)
 
     return choose

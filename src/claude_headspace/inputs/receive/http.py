@@ -1,7 +1,7 @@
-"""The endpoint of `POST /hook/{event}`: read the body, seal it, hand it in, answer.
+"""The endpoint of `POST /hook/{event}`: reads the body, wraps it in an envelope, submits it and replies.
 
-Plain ASGI without a router in between, because every hook passes here. Large bodies come one after the other, each in
-its time, so that their number takes no memory; what is kept of them is bounded (`keeping`).
+Plain ASGI without a router, because nearly all requests are hooks. Large bodies are read one at a time, so that many of
+them do not fill the memory.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.ports import HookCounters, Received
 
 Held = Callable[[Awaitable[None]], Awaitable[bytes]]
-"""A reply that somebody has yet to give; it is told when the sender does not wait any more."""
+"""A reply that a person gives later. Its argument completes when the sender disconnects."""
 
 
 class Reply(NamedTuple):
@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 class Answer(Protocol):
-    """Processes a hook. The reply is for the client alone, or a report for API users."""
+    """Processes a hook. The reply is meant for the client, or is a report for API users."""
 
     async def __call__(self, received: Received, *, reply_reaches_client: bool) -> Reply:
         """The reply."""
@@ -36,19 +36,20 @@ class Answer(Protocol):
 
 HOOK_PREFIX = "/hook/"
 TRUSTED = "headspace.trusted"
-"""Where the guard notes that the sender has the ingest token: it is the shim."""
+"""The scope key that authentication sets if the sender has the ingest token: it is the hook script."""
 HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
-"""How the shim asks for Claude Code's part of the reply alone."""
+"""The header with which the hook script asks for the reply to the client alone."""
 JSON = (b"content-type", b"application/json")
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
+"""How much of a body that is too large is read, so that the sender sees the error."""
 SMALL_BODY_BYTES = 4 * 1024 * 1024
-"""A larger body waits for its turn, and so does one that does not tell its length."""
+"""Larger bodies, and those without a length, are read one at a time."""
 LARGE_BODY_SECONDS = 60.0
-"""How long the turn of a sender lasts: others wait for it."""
+"""The time limit for reading a large body, because others wait for it."""
 
 
 class HookEndpoint:
-    """Takes hooks in."""
+    """Receives hooks."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class HookEndpoint:
         self._large_body = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One hook, from its arrival to its answer."""
+        """Receive one hook and reply."""
         started = time.perf_counter()
         try:
             if scope["method"] != "POST":
@@ -81,9 +82,9 @@ class HookEndpoint:
         await (send_json(send, 200, reply) if reply else send_empty(send))
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
-        """What to reply, and the name of the event if it is in the journal."""
-        told = content_length(scope)
-        if told is not None and told <= SMALL_BODY_BYTES:
+        """The reply, and the name of the event if it is stored in the journal."""
+        length = content_length(scope)
+        if length is not None and length <= SMALL_BODY_BYTES:
             return await self._process_body(scope, await read_body(scope, receive, self._max_body_bytes))
         async with self._large_body:
             try:
@@ -101,54 +102,56 @@ class HookEndpoint:
         return reply.content, received.envelope.name if reply.is_stored else ""
 
     def event_name(self, scope: Scope, _body: bytes) -> str:
-        """Which event it is: the path says so."""
+        """The event name, from the path."""
         path: str = scope["path"]
         return path.removeprefix(HOOK_PREFIX)
 
 
 async def _disconnected(receive: Receive) -> None:
+    """Wait until the sender disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def send_json(send: Send, status: int, body: bytes) -> None:
-    """Answer with JSON."""
+    """Reply with JSON."""
     headers = [JSON, (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
 async def send_empty(send: Send) -> None:
-    """Answer that there is nothing to say."""
+    """Reply without a body."""
     await send({"type": "http.response.start", "status": 204, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
 
 def content_length(scope: Scope) -> int | None:
-    """How long the body is, if its sender says so."""
+    """The declared length of the body, if any."""
     return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
 
 
 async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
-    """The whole body, if it is not too large.
+    """The body, if it is not too large.
 
-    One that is too large is read to its end and thrown away, within reason: a sender that is cut off never sees why.
+    A body that is too large is read to its end and discarded, up to a limit: a sender that is cut off never sees the
+    error.
     """
     if (content_length(scope) or 0) > max_bytes + MAX_DISCARDED_BYTES:
         raise _too_large(max_bytes)
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     size, more = 0, True
     while more and size <= max_bytes + MAX_DISCARDED_BYTES:
         message: dict[str, Any] = dict(await receive())
         if message["type"] == "http.disconnect":
-            raise BadRequest("body_incomplete", "The sender went away before the body was complete.", "Send it again.")
+            raise BadRequest("body_incomplete", "The sender disconnected before the body ended.", "Send it again.")
         chunk, more = message.get("body", b""), message.get("more_body", False)
         size += len(chunk)
         if size <= max_bytes:
-            pieces.append(chunk)
+            chunks.append(chunk)
     if size > max_bytes:
         raise _too_large(max_bytes)
-    return b"".join(pieces)
+    return b"".join(chunks)
 
 
 def _too_large(max_bytes: int) -> BadRequest:

@@ -1,6 +1,6 @@
 """plate-spinner's endpoint: `POST /events`, one path for all of its event types.
 
-Events are stored as they came, under names of their own (`clients.plate_spinner`), and use the same receiver as hooks.
+Events are stored as they arrived, under their own names (`clients.plate_spinner`), and use the same receiver as hooks.
 They identify their agent by the session id alone. The directory is never used, so closing one session cannot affect
 another one in the same directory.
 """
@@ -20,24 +20,24 @@ _TYPE = re.compile(r"[a-z][a-z0-9_]{0,58}")
 
 
 class WirePlateType(msgspec.Struct):
-    """What says which event it is."""
+    """The part of the body that names the event."""
 
     event_type: str = ""
 
 
 class PlateEndpoint(HookEndpoint):
-    """Takes plate-spinner's events in."""
+    """Receives plate-spinner's events."""
 
     def event_name(self, _scope: Scope, body: bytes) -> str:
-        """Which event it is: the body says so. A type that nobody knows is a sign of life."""
+        """The event name, from the body. An unknown type only proves that the agent is alive."""
         try:
-            told = msgspec.json.decode(body, type=WirePlateType).event_type
+            event_type = msgspec.json.decode(body, type=WirePlateType).event_type
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _unknown(f"The body is no plate-spinner event: {error}.") from error
-        if not _TYPE.fullmatch(told):
-            raise _unknown("`event_type` is missing, or no name.")
-        return PLATES.get(told) or f"plate_{told}"
+            raise _bad_type(f"The body is not a plate-spinner event: {error}.") from error
+        if not _TYPE.fullmatch(event_type):
+            raise _bad_type("`event_type` is missing or not a valid name.")
+        return PLATES.get(event_type) or f"plate_{event_type}"
 
 
-def _unknown(message: str) -> BadRequest:
+def _bad_type(message: str) -> BadRequest:
     return BadRequest("bad_event_type", message, f"Send one of: {', '.join(PLATES)}.")

@@ -1,7 +1,7 @@
-"""What belongs to a directory: the root of its project and the branch that is checked out.
+"""Finds the project location of a directory: its project root and the branch that is checked out.
 
-Bounded I/O on the way of a hook: a few `stat`s and one small file, remembered for some seconds, never more than a
-moment's wait. Nothing but `.git/HEAD` is opened, and only if it is a small regular file.
+A hook waits for this, so the I/O is bounded: a few `stat` calls and one or two small files, with a cache and a time
+limit. Only `.git` and `HEAD` are opened, and only if they are regular files.
 """
 
 import asyncio
@@ -22,26 +22,26 @@ _UNKNOWN = Observations()
 
 
 class ProjectLocator:
-    """Looks directories up, and remembers for a while."""
+    """Locates projects in a thread, with a cache and a time limit."""
 
     def __init__(self) -> None:
         self._cache: dict[str, tuple[float, Observations]] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="surroundings")
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="projects")
 
     async def __call__(self, directory: str | None) -> Observations:
-        """The surroundings of a directory; unknown if the disk does not answer in time."""
+        """The project root and the branch; the last known ones if the disk does not answer in time."""
         if not directory or "\0" in directory or not directory.startswith("/"):
             return Observations(project_root=directory) if directory else _UNKNOWN
         now = time.monotonic()
-        known = self._cache.get(directory)
-        if known is not None and known[0] > now:
-            return known[1]
-        return await self._find(directory, now, known[1] if known else Observations(project_root=directory))
+        cached = self._cache.get(directory)
+        if cached is not None and cached[0] > now:
+            return cached[1]
+        return await self._find(directory, now, cached[1] if cached else Observations(project_root=directory))
 
     async def _find(self, directory: str, now: float, fallback: Observations) -> Observations:
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, locate_project, directory)
+        search = asyncio.get_running_loop().run_in_executor(self._thread, locate_project, directory)
         try:
-            found = await asyncio.wait_for(looking, TIMEOUT_SECONDS)
+            found = await asyncio.wait_for(search, TIMEOUT_SECONDS)
         except TimeoutError:
             found = fallback
         if len(self._cache) >= MAX_CACHED:
@@ -50,12 +50,12 @@ class ProjectLocator:
         return found
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def locate_project(directory: str) -> Observations:
-    """The nearest repository above a directory; without one the directory is its own project."""
+    """The location of the nearest repository. Without a repository the directory is its own project."""
     start = Path(os.path.normpath(directory))
     for folder in (start, *start.parents):
         git = folder / ".git"
@@ -69,7 +69,7 @@ def locate_project(directory: str) -> Observations:
 
 
 def _branch(git: Path, *, is_file: bool) -> str | None:
-    """The branch that is checked out; a worktree's `.git` is a file that points to its own directory."""
+    """The branch, or the start of the commit hash. In a worktree `.git` is a file that points to a directory."""
     if is_file:
         pointer = _read_small_file(git) or ""
         if not pointer.startswith("gitdir: "):
@@ -80,7 +80,7 @@ def _branch(git: Path, *, is_file: bool) -> str | None:
 
 
 def _read_small_file(path: Path) -> str | None:
-    """The text of a small regular file; never waits for a pipe."""
+    """The text of a regular file, up to a limit. Never blocks on a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

@@ -1,9 +1,12 @@
-"""Hooks over HTTP: `POST /hook/{event}` for every event of Claude Code, and for those that nobody knows yet.
+"""Receives hooks over HTTP, from the spool and from the socket: checks the body and wraps it in an envelope.
 
-The body is kept as it came, but for secrets and what is too long (`keeping`). Only what says whose event it is must
-have the right type, because a wrong guess there would mix up agents; everything else is the decoder's business. The
-shim adds what a payload cannot know: in `X-Headspace-…` headers, or as the notes of a file in the spool. Nobody sends
-its events a second time, so what is broken in their text is repaired.
+Rules
+- Every event name is accepted, also names that Headspace does not know.
+- The payload is stored as it arrived, after secrets were redacted and long text was truncated (`sanitize`).
+- Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
+  are left to the decoder.
+- The hook script adds metadata that a payload does not have: in `X-Headspace-…` headers, or as notes in a spool file.
+- The hook script never sends an event twice, so broken text from it is repaired instead of refused.
 """
 
 import re
@@ -27,48 +30,47 @@ from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
 LocateProject = Callable[[str | None], Awaitable[Observations]]
-"""Finds out what belongs to a directory: its project's root and branch."""
+"""Finds the project root and the branch of a directory."""
 
 FindAncestry = Callable[[int], Awaitable[Observations]]
-"""Finds out when a process began and what it descends from."""
+"""Finds the start time and the ancestors of a process."""
 
 MAX_DELIVERY_ID_BYTES = 200
 
 TRUSTED_NOTES = (b"role", b"mode", b"mission-id")
-"""What rules and context depend on: only the user's own script tells it."""
+"""Rules and context depend on these notes, so they are accepted from the hook script only."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
-
 
 _NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
 
 def event_name(path: str) -> str:
-    """The event that a path names; an unknown one keeps its own name."""
+    """The event name for the last part of a path. An unknown name is converted to camel case."""
     if not _EVENT.fullmatch(path):
         raise BadRequest(
             "bad_event_name",
-            "An event's name is made of letters, digits and dashes.",
-            "Use the kebab case of Claude Code's name, such as /hook/pre-tool-use.",
+            "An event name consists of letters, digits and dashes.",
+            "Use Claude Code's event name in kebab case, such as /hook/pre-tool-use.",
         )
     return _NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
 
 
 Name = Annotated[str, Meta(max_length=500)]
 PathText = Annotated[str, Meta(max_length=8_192)]
-"""Longer than any path that a system opens. An agent carries these for good, so they are bounded."""
+"""Longer than any usable path. Paths are stored with the agent, so they are limited."""
 Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class WireIdentity(msgspec.Struct):
-    """What says whose event it is."""
+    """The fields that identify the agent of an event."""
 
     session_id: Name
     cwd: PathText | None = None
     working_directory: PathText | None = None
     project_path: PathText | None = None
-    """The directory, as plate-spinner calls it."""
+    """The directory in events of plate-spinner."""
     transcript_path: PathText | None = None
     hook_event_name: str | None = None
     tmux_session: Name | None = None
@@ -85,21 +87,21 @@ _ESCAPES = re.compile(
 
 
 def replace_lone_surrogates(body: bytes) -> bytes:
-    """Halves of characters, which JavaScript leaves where it cuts a text, become the sign for a broken one."""
+    """Replace escaped lone surrogates, which JavaScript creates when it cuts a text, by U+FFFD."""
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
 
 
 def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Check a body and read whose event it is, from the body or a repaired one. Errors name what is wrong.
+    """Check a body and read its identity. Returns the identity and the body, repaired if necessary.
 
-    A lenient look also repairs bytes that are no text.
+    `lenient` also repairs bytes that are not UTF-8.
     """
     try:
         body.decode("utf-8")
         identity, body = _decode_identity(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
-            "bad_field", f"The body does not fit: {error}.", "Every event needs a `session_id` string."
+            "bad_field", f"The body is not valid: {error}.", "Every event needs a `session_id` string."
         ) from error
     except UnicodeDecodeError as error:
         if lenient:
@@ -114,9 +116,10 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
 
 
 def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
-    """Decode a body once and check its identity: the identity, the text that is stored, and the JSON as builtins.
+    """Decode a body and check its identity. Returns the identity, the body, and the JSON as builtins.
 
-    A text that has to be repaired, or holds a number that Python cannot, gives None: it is decoded tolerantly later.
+    The JSON is None if the body had to be repaired or has a number that Python cannot represent. Such a body is decoded
+    tolerantly later.
     """
     try:
         value = msgspec.json.decode(body)
@@ -129,7 +132,7 @@ def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, byte
 
 def _check_session_id(name: str) -> None:
     if not name.strip() or not name.isprintable() or "\ufffd" in name:
-        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the session's own id.")
+        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
 
 
 def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
@@ -149,12 +152,12 @@ _process_id = secrets.token_hex(6)
 
 
 def new_id() -> str:
-    """A unique id that sorts by time, so that rows made together lie together."""
+    """A unique id that sorts by time, so that rows created together are stored together."""
     return f"{time.time_ns() // 1_000_000:012x}{next(_counter) & 0xFFFFFF:06x}{_process_id}"
 
 
 class HookReceiver:
-    """Puts what arrives at `/hook/*` into envelopes."""
+    """Wraps hooks in envelopes and decodes them."""
 
     def __init__(
         self,
@@ -175,104 +178,104 @@ class HookReceiver:
     async def receive(
         self, path: str, body: bytes, headers: Iterable[tuple[bytes, bytes]], *, trusted: bool = False
     ) -> Received:
-        """Receive a hook over HTTP. The broken text of a trusted sender is repaired."""
-        told = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        """Receive a hook over HTTP. Broken text of a trusted sender is repaired."""
+        notes = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
-            told = {key: value for key, value in told.items() if key not in TRUSTED_NOTES}
-        return await self._receive(event_name(path), body, told, lenient=trusted)
+            notes = {key: value for key, value in notes.items() if key not in TRUSTED_NOTES}
+        return await self._receive(event_name(path), body, notes, lenient=trusted)
 
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
-        """Receive a hook from the spool or the socket. A tool call that was judged before brings its verdict."""
+        """Receive a hook from the spool or the socket. The notes contain the verdict if it was judged before."""
         received = await self._receive(event_name(event), payload, notes, lenient=True)
         verdict = _verdict(notes.get(b"verdict"))
         return received if verdict is None else received.decided(verdict=verdict)
 
-    async def _receive(self, name: str, body: bytes, told: dict[bytes, bytes], *, lenient: bool) -> Received:
+    async def _receive(self, name: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
         received_at = self._clock()
-        identity, kept, value = read_body(body, lenient=lenient)
-        around = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
-        context = _observations(identity, told, around)
-        if kept is not body:
-            context = msgspec.structs.replace(context, anomaly="the text was broken and has been repaired")
-        envelope_id, payload = new_id(), self._sanitizer.hook(kept)
+        identity, original, value = read_body(body, lenient=lenient)
+        project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
+        observations = _observations(identity, notes, project)
+        if original is not body:
+            observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
+        envelope_id, payload = new_id(), self._sanitizer.hook(original)
         envelope = Envelope(
             id=envelope_id,
             name=name,
             origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
             client=claude_code.NAME,
             host=self._host,
-            fired_at=self._fired_at(told.get(b"fired-at"), received_at),
+            fired_at=self._fired_at(notes.get(b"fired-at"), received_at),
             received_at=received_at,
             payload=payload,
-            original_payload=kept if payload is not kept else None,
-            observations=await self._add_ancestry(context),
-            delivery_id=_delivery_id(told.get(b"delivery-id")) or envelope_id,
+            original_payload=original if payload is not original else None,
+            observations=await self._add_ancestry(observations),
+            delivery_id=_delivery_id(notes.get(b"delivery-id")) or envelope_id,
         )
-        return Received(envelope, decode(envelope, value if payload is kept else None), value)
+        return Received(envelope, decode(envelope, value if payload is original else None), value)
 
-    def _fired_at(self, told: bytes | None, received_at: Micros) -> Micros:
-        """The sender's word, in seconds since 1970; nothing fires before it is sent."""
+    def _fired_at(self, seconds: bytes | None, received_at: Micros) -> Micros:
+        """The sender's time, in seconds since 1970. The time of reception if that is missing, invalid or later."""
         try:
-            fired_at = self._correct_time(round(float(told) * SECOND)) if told else received_at
+            fired_at = self._correct_time(round(float(seconds) * SECOND)) if seconds else received_at
         except (ValueError, OverflowError):
             return received_at
         return fired_at if 0 < fired_at < received_at else received_at
 
-    async def _add_ancestry(self, context: Observations) -> Observations:
-        """What the process table tells of the client that the sender named."""
-        if self._find_ancestry is None or not context.client_pid:
-            return context
-        client = await self._find_ancestry(context.client_pid)
+    async def _add_ancestry(self, observations: Observations) -> Observations:
+        """Add the start time and the ancestors of the client's process."""
+        if self._find_ancestry is None or not observations.client_pid:
+            return observations
+        client = await self._find_ancestry(observations.client_pid)
         return msgspec.structs.replace(
-            context,
+            observations,
             client_started_at=client.client_started_at,
-            ancestor_pids=client.ancestor_pids or context.ancestor_pids,
+            ancestor_pids=client.ancestor_pids or observations.ancestor_pids,
         )
 
 
-def _observations(identity: WireIdentity, told: dict[bytes, bytes], around: Observations) -> Observations:
+def _observations(identity: WireIdentity, notes: dict[bytes, bytes], project: Observations) -> Observations:
     return Observations(
-        tmux_session=_text(told.get(b"tmux-session")) or identity.tmux_session,
-        tmux_pane=_text(told.get(b"tmux-pane")) or identity.tmux_pane,
-        client_pid=_number(told.get(b"client-pid")) or identity.client_pid,
-        ancestor_pids=_number_list(told.get(b"ancestor-pids")),
-        headspace_id=_text(told.get(b"session-id")) or identity.headspace_session_id,
-        wrapper_id=_text(told.get(b"wrapper-id")),
-        fleet_id=_text(told.get(b"agent-id")),
-        role=_text(told.get(b"role")),
-        declared_mode=_text(told.get(b"mode")),
-        declared_mission_id=_text(told.get(b"mission-id")),
-        project_root=around.project_root,
-        branch=around.branch,
+        tmux_session=_text(notes.get(b"tmux-session")) or identity.tmux_session,
+        tmux_pane=_text(notes.get(b"tmux-pane")) or identity.tmux_pane,
+        client_pid=_number(notes.get(b"client-pid")) or identity.client_pid,
+        ancestor_pids=_number_list(notes.get(b"ancestor-pids")),
+        headspace_id=_text(notes.get(b"session-id")) or identity.headspace_session_id,
+        wrapper_id=_text(notes.get(b"wrapper-id")),
+        fleet_id=_text(notes.get(b"agent-id")),
+        role=_text(notes.get(b"role")),
+        declared_mode=_text(notes.get(b"mode")),
+        declared_mission_id=_text(notes.get(b"mission-id")),
+        project_root=project.project_root,
+        branch=project.branch,
     )
 
 
-def _delivery_id(told: bytes | None) -> str | None:
-    """The whole of it, since half an id could be another's."""
-    if told is not None and len(told) > MAX_DELIVERY_ID_BYTES:
+def _delivery_id(value: bytes | None) -> str | None:
+    """The delivery id. Never truncated, because a part of an id could equal another id."""
+    if value is not None and len(value) > MAX_DELIVERY_ID_BYTES:
         raise BadRequest(
             "bad_delivery_id",
             f"The delivery id is longer than {MAX_DELIVERY_ID_BYTES} bytes.",
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
-    return _text(told)
+    return _text(value)
 
 
-def _verdict(told: bytes | None) -> Verdict | None:
+def _verdict(value: bytes | None) -> Verdict | None:
     try:
-        return msgspec.json.decode(told, type=Verdict) if told else None
+        return msgspec.json.decode(value, type=Verdict) if value else None
     except msgspec.DecodeError:
         return None
 
 
-def _text(told: bytes | None) -> str | None:
-    return told.decode("utf-8", "replace").replace("\0", "")[:200] or None if told else None
+def _text(value: bytes | None) -> str | None:
+    return value.decode("utf-8", "replace").replace("\0", "")[:200] or None if value else None
 
 
-def _number_list(told: bytes | None) -> tuple[int, ...]:
-    found = (_number(part) for part in (told or b"")[:MAX_DELIVERY_ID_BYTES].split())
+def _number_list(value: bytes | None) -> tuple[int, ...]:
+    found = (_number(part) for part in (value or b"")[:MAX_DELIVERY_ID_BYTES].split())
     return tuple(number for number in found if number)
 
 
-def _number(told: bytes | None) -> int | None:
-    return int(told) if told and told.isdigit() and len(told) < 10 else None
+def _number(value: bytes | None) -> int | None:
+    return int(value) if value and value.isdigit() and len(value) < 10 else None

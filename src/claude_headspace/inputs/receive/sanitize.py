@@ -1,4 +1,4 @@
-"""What of an event is kept: secrets are taken out first, then what is too long is cut. Done once, at sealing."""
+"""Sanitizes payloads before they are stored: secrets are redacted first, then long text is truncated."""
 
 from claude_headspace.clients.claude_code import transcript
 from claude_headspace.kernel import size_limits as bounds
@@ -7,16 +7,16 @@ from claude_headspace.kernel.size_limits import Bounds
 
 
 class Sanitizer:
-    """Makes payloads fit to be kept."""
+    """Redacts and truncates payloads."""
 
     def __init__(self, limits: Bounds | None = None, redact: Redactor | None = None) -> None:
         self._bounds = limits or Bounds()
         self._redact = redact or Redactor()
 
     def hook(self, payload: bytes) -> bytes:
-        """What a hook told, as it is kept."""
+        """The payload of a hook as it is stored."""
         return bounds.bounded(self._redact(payload), self._bounds)
 
     def line(self, raw: bytes) -> bytes:
-        """A line of a transcript, as it is kept."""
+        """A line of a transcript as it is stored."""
         return transcript.bounded(self._redact(raw.strip()), self._bounds)

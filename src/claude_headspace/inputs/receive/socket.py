@@ -1,13 +1,15 @@
-r"""The Unix socket: one JSON object a line in, one a line out. Only this user can open it (0600 in a 0700 directory).
+r"""The Unix socket: one JSON object per line in, one per line out. Only its user can open it.
 
     {"cmd": "hooks.preToolUse", "args": {…}, "env": {"AGENT_ID": "main:0.1"}}
     {"ok": true, "result": {…}}    or    {"ok": false, "error": {"code": …, "message": …, "hint": …}}
 
 Rules
-- Every line is answered, in order, whatever it holds; a list of requests with a list of answers. An `id` comes back.
-- A client that closes its writing side after its last request, with or without a newline, still gets the answer.
-- Who asks is told by each request (`env`), never remembered from the one before.
-- Everything is bounded: the line, the list, the connections, the time that a client may keep one busy with nothing.
+- Every line gets a reply, in order, whatever it contains. A list of requests gets a list of replies. An `id` is
+  returned.
+- A client that closes its writing side after its last request, with or without a newline, still gets the reply.
+- Each request names its sender (`env`). Nothing is remembered from an earlier request.
+- The socket has mode 0600, its directory 0700.
+- Line length, list length, number of connections and idle time are limited.
 """
 
 import asyncio
@@ -26,18 +28,18 @@ log = structlog.get_logger(__name__)
 
 Env = dict[str, str]
 Command = Callable[[str, msgspec.Raw, Env], Awaitable[object]]
-"""Does what a request asks: its command, its arguments as JSON, its environment."""
+"""Runs a request: command name, arguments as JSON, environment."""
 
 MAX_PATH_BYTES = 100
-"""What every system takes as the path of a socket."""
+"""The longest socket path that every system accepts."""
 MAX_CONNECTIONS = 64
 MAX_BATCH_REQUESTS = 100
-"""Requests in one list."""
+"""The limit for one list of requests."""
 IDLE_TIMEOUT_SECONDS = 120.0
-"""How long a connection may be open without a request."""
+"""How long a connection may be idle."""
 IO_TIMEOUT_SECONDS = 10.0
 MAX_DISCARDED_BYTES = 32 * 1024 * 1024
-"""How much of a line that is too long is read, so that its sender sees the answer."""
+"""How much of a line that is too long is read, so that the sender sees the error."""
 
 EMPTY = msgspec.Raw(b"{}")
 
@@ -53,11 +55,11 @@ class Request(msgspec.Struct):
 
 _request = msgspec.json.Decoder(Request)
 _requests = msgspec.json.Decoder(list[msgspec.Raw])
-_JSON = 'Send one JSON object a line: {"cmd": …, "args": {…}, "env": {…}}.'
+_JSON = 'Send one JSON object per line: {"cmd": …, "args": {…}, "env": {…}}.'
 
 
 class RpcServer:
-    """Listens on the socket, and hands requests to a command."""
+    """Listens on the socket and runs requests."""
 
     def __init__(self, path: Path, command: Command, max_line_bytes: int) -> None:
         self._path = path
@@ -74,7 +76,7 @@ class RpcServer:
 
     @property
     def connections(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._connections)
 
     def health(self) -> tuple[bool, str | None, str]:
@@ -82,7 +84,7 @@ class RpcServer:
         return self.running, self.failure, f"{self.connections} clients"
 
     async def start(self) -> None:
-        """Listen; a socket that another daemon left behind is taken away (the lock says that it is gone)."""
+        """Start listening. Replaces the socket of an earlier daemon; the lock proves that it is not running."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._path.unlink(missing_ok=True)
@@ -93,10 +95,10 @@ class RpcServer:
             self._path.chmod(0o600)
         except OSError as error:
             self.failure = f"cannot listen on {self._path}: {error}"
-            log.warning("socket_unusable", path=str(self._path), error=str(error))
+            log.warning("socket_not_available", path=str(self._path), error=str(error))
 
     async def stop(self) -> None:
-        """Close the door, and end what is open."""
+        """Stop listening, and close all connections."""
         if self._server is not None:
             self._server.close()
         for task in self._connections:
@@ -114,7 +116,7 @@ class RpcServer:
             else:
                 await self._serve(reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
-            pass  # the client went away, or we do
+            pass  # the client disconnected, or the daemon stops
         finally:
             self._connections.discard(task)
             writer.close()
@@ -124,44 +126,40 @@ class RpcServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async for line in _lines(reader):
-                await _write(writer, await self._answer(line))
+                await _write(writer, await self._run(line))
         except asyncio.LimitOverrunError:
             await _discard_line(reader)
             await _write(writer, _error_reply(_too_long(self._max_line_bytes)))
 
-    async def _answer(self, line: bytes) -> bytes:
+    async def _run(self, line: bytes) -> bytes:
         if line.lstrip()[:1] != b"[":
-            return await self._answer_one(line)
+            return await self._run_one(line)
         try:
             requests = _requests.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
             return _error_reply(_not_json(error))
         if len(requests) > MAX_BATCH_REQUESTS:
-            return _error_reply(
-                BadRequest(
-                    "too_many", f"{len(requests)} requests at once.", f"Send at most {MAX_BATCH_REQUESTS} in a list."
-                )
-            )
-        return b"[" + b",".join([await self._answer_one(bytes(each)) for each in requests]) + b"]"
+            return _error_reply(_too_many(len(requests)))
+        return b"[" + b",".join([await self._run_one(bytes(each)) for each in requests]) + b"]"
 
-    async def _answer_one(self, line: bytes) -> bytes:
+    async def _run_one(self, line: bytes) -> bytes:
         try:
             request = _request.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
             return _error_reply(_not_json(error))
         env = {name: value for name, value in request.env.items() if isinstance(value, str)}
         try:
-            answer: dict[str, Any] = {"ok": True, "result": await self._command(request.cmd, request.args, env)}
+            reply: dict[str, Any] = {"ok": True, "result": await self._command(request.cmd, request.args, env)}
         except HeadspaceError as error:
-            answer = {"ok": False, **error.body()}
+            reply = {"ok": False, **error.body()}
         except Exception:
             log.exception("command_failed", cmd=request.cmd[:100])
-            answer = {"ok": False, **_internal_error().body()}
-        return msgspec.json.encode(answer if request.id is None else {**answer, "id": request.id})
+            reply = {"ok": False, **_internal_error().body()}
+        return msgspec.json.encode(reply if request.id is None else {**reply, "id": request.id})
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """The lines that have something in them; what stands before the end counts without its newline."""
+    """The lines that are not blank. The last one needs no newline."""
     while True:
         try:
             line = await asyncio.wait_for(reader.readuntil(b"\n"), IDLE_TIMEOUT_SECONDS)
@@ -174,23 +172,23 @@ async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 
 async def _discard_line(reader: asyncio.StreamReader) -> None:
-    """Read a line that is too long to its end, within reason."""
-    thrown = 0
-    while thrown < MAX_DISCARDED_BYTES:
+    """Read and discard the rest of a line that is too long, up to a limit."""
+    discarded = 0
+    while discarded < MAX_DISCARDED_BYTES:
         chunk = await asyncio.wait_for(reader.read(65_536), IO_TIMEOUT_SECONDS)
-        thrown += len(chunk)
+        discarded += len(chunk)
         if not chunk or b"\n" in chunk:
             return
 
 
-async def _write(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    writer.write(answer + b"\n")
+async def _write(writer: asyncio.StreamWriter, reply: bytes) -> None:
+    writer.write(reply + b"\n")
     await asyncio.wait_for(writer.drain(), IO_TIMEOUT_SECONDS)
 
 
 @contextlib.contextmanager
 def socket_path(path: Path) -> Iterator[str]:
-    """The path of a socket as the system takes it: one that is too long is reached through its directory."""
+    """A path of the socket that the system accepts. A path that is too long goes through an open directory."""
     if len(os.fsencode(path)) <= MAX_PATH_BYTES or not Path("/proc/self/fd").is_dir():
         yield str(path)
         return
@@ -203,7 +201,7 @@ def socket_path(path: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _private_umask() -> Iterator[None]:
-    """What is made here is ours alone from its first moment."""
+    """Files that are created here are private from the start."""
     before = os.umask(0o177)
     try:
         yield
@@ -217,7 +215,7 @@ def _error_reply(error: HeadspaceError) -> bytes:
 
 def _not_json(error: Exception) -> BadRequest:
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return BadRequest("bad_request", f"The request cannot be understood: {reason}.", _JSON)
+    return BadRequest("bad_request", f"The request is not valid: {reason}.", _JSON)
 
 
 def _too_long(max_bytes: int) -> BadRequest:
@@ -226,9 +224,13 @@ def _too_long(max_bytes: int) -> BadRequest:
     )
 
 
+def _too_many(requests: int) -> BadRequest:
+    return BadRequest("too_many", f"{requests} requests in one list.", f"Send at most {MAX_BATCH_REQUESTS}.")
+
+
 def _busy() -> HeadspaceError:
     return HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
 
 
 def _internal_error() -> HeadspaceError:
-    return HeadspaceError("bug", "Headspace made a mistake.", "See `headspace logs`, and report it.")
+    return HeadspaceError("bug", "Internal error.", "See `headspace logs`, and report it.")

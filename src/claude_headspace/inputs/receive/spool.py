@@ -1,17 +1,16 @@
-"""The spool: what the shims tell, and what the journal could not take in time.
+"""The spool: a directory of events that hook scripts report, and of events that the journal could not store in time.
 
-One file is one event; it is taken exactly once, in the order in which they fired.
-A file holds a line of notes (JSON: `event`, `delivery-id`, `fired-at`, …) and then the payload. It is complete when it
-ends in a newline.
+Each file is one event: a line of notes (JSON: `event`, `delivery-id`, `fired-at`, …), then the payload. It is complete
+when it ends with a newline. Events are processed once, in the order in which they fired.
 
 Rules
-- A file goes only when its event is committed. Should the daemon die between the two, its delivery id tells that it is
-  known already.
-- While the journal cannot be written, files stay where they are.
-- What cannot be understood is set aside in `rejected/`, counted and shown; of those the newest thousand are kept.
-- A file that is not complete after a minute will not be: its writer is gone.
-- The shims close a spool that nobody empties (`full`) and count what they could not keep (`lost`). It is opened again
-  when it is empty.
+- A file is removed only after its event is committed. If the daemon is killed in between, the delivery id shows that
+  the event is stored already.
+- While the journal cannot be written, files stay in the spool.
+- Files that cannot be decoded are moved to `rejected/` and counted. The newest thousand are kept.
+- A file that is incomplete after a minute was abandoned by its writer and is rejected.
+- Hook scripts mark a spool with too many files as `full` and count the events that they drop (`lost`). The mark is
+  removed when the spool is empty.
 """
 
 import asyncio
@@ -38,15 +37,15 @@ from claude_headspace.ports import Clock, HookCounters, Received
 log = structlog.get_logger(__name__)
 
 Process = Callable[[Received], Awaitable[bool]]
-"""Stores an event; returns when it is committed, and whether it counts as a hook."""
+"""Stores an event. Returns after the commit, with whether the event counts as a hook."""
 
 POLL_SECONDS = 1.0
 INCOMPLETE_POLL_SECONDS = 0.02
-"""How soon to look again at a file that is being written."""
+"""How soon to read again while a file is incomplete."""
 GATHER_SECONDS = 0.002
-"""Between the bell and the taking: hooks come in groups, and the one that rang can end in peace."""
+"""The pause between a change and reading: hooks come in groups, and the script that wrote can exit first."""
 CATCH_UP_SECONDS = 0.1
-"""How long a hook that asks waits for what others told before it."""
+"""How long a hook that asks waits for earlier events in the spool."""
 ABANDONED_AFTER: Micros = 60 * SECOND
 MAX_NOTES_BYTES = 64 * 1024
 MAX_BATCH_FILES = 256
@@ -57,7 +56,7 @@ _notes_decoder = msgspec.json.Decoder(dict[str, str])
 
 
 class SpoolFile(NamedTuple):
-    """A file of the spool, read."""
+    """The content of a spool file."""
 
     path: Path
     notes: dict[str, str]
@@ -66,21 +65,21 @@ class SpoolFile(NamedTuple):
 
 
 class BadSpoolFile(Exception):
-    """A file that can never be taken, with the reason."""
+    """A file that can never be processed, with the reason."""
 
 
 class SpoolCounts(NamedTuple):
-    """How the spool is doing: what waits, what was set aside, what could not be kept, and when it was last emptied."""
+    """Events that wait, were rejected, were lost and were processed, and when the last one was processed."""
 
     depth: int
     rejected: int
     lost: int
-    taken: int
+    processed: int
     last_drain_at: Micros | None
 
 
 class Spool:
-    """The directory: events are put in, and read by a `SpoolReader`."""
+    """The directory. Events are put in, and read by a `SpoolReader`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -92,7 +91,7 @@ class Spool:
     # --- order ---
 
     async def wait_until_drained(self, seconds: float = CATCH_UP_SECONDS) -> None:
-        """Wait a moment until the events in the spool are stored, so that a hook does not overtake them."""
+        """Wait until the events in the spool are stored, so that a hook does not overtake them, but not longer."""
         for _ in range(2):  # the event loop sees a change of the directory in one round, and reports it in the next
             await asyncio.sleep(0)
         if self.watch.has_changed or self._is_draining:
@@ -105,16 +104,16 @@ class Spool:
         self._is_draining = True
 
     def end_drain(self) -> None:
-        """The reader finished a round: if nothing was put in since, nobody has to wait."""
+        """The reader finished a round. Waiting hooks continue, unless a file was put in since."""
         self._is_draining = False
         if self._drained is not None and not self.watch.has_changed:
             self._drained.set_result(None)
             self._drained = None
 
-    # --- putting in ---
+    # --- writing ---
 
     def put(self, envelope: Envelope) -> None:
-        """Store an event that the journal cannot store now. It is on the disk when this returns."""
+        """Store an event that the journal cannot store now. It is synced to disk when this returns."""
         if (self.folder / "full").exists():
             raise OSError(errno.ENOSPC, "the spool is full")
         path = self.folder / _file_name(envelope)
@@ -132,27 +131,27 @@ class Spool:
     # --- counting ---
 
     def count_new(self) -> int:
-        """How many events wait that were not counted before. `put` counts its own."""
+        """The number of waiting events that were not counted before. `put` counts its own."""
         new = {entry.name for entry in _files(self.folder)} - self._counted
         self._counted |= new
         return len(new)
 
     def forget(self, path: Path) -> None:
-        """A file is gone."""
+        """Stop counting a file that was removed."""
         self._counted.discard(path.name)
 
     @property
     def depth(self) -> int:
-        """How many events wait."""
+        """The number of waiting events."""
         return sum(1 for _ in _files(self.folder))
 
     @property
     def lost(self) -> int:
-        """How many events the hook scripts could not store while it was full."""
+        """The number of events that hook scripts dropped while the spool was full."""
         return _size(self.folder / "lost")
 
     def reopen(self) -> None:
-        """Accept events again after it was full."""
+        """Remove the mark `full`, so that hook scripts use the spool again."""
         full = self.folder / "full"
         if full.exists():
             full.unlink(missing_ok=True)
@@ -179,7 +178,7 @@ class SpoolReader(Loop):
         self._clock = clock
         self._max_payload_bytes = max_payload_bytes
         self._counters = counters
-        self._being_written = False
+        self._has_incomplete = False
         self._drained_once = asyncio.Event()
         self._processed = 0
         self._last_drain_at: Micros | None = None
@@ -211,87 +210,87 @@ class SpoolReader(Loop):
                 log.exception("spool_failed")
             self._spool.end_drain()
             self._drained_once.set()
-            await self._spool.watch.wait(INCOMPLETE_POLL_SECONDS if self._being_written else POLL_SECONDS)
+            await self._spool.watch.wait(INCOMPLETE_POLL_SECONDS if self._has_incomplete else POLL_SECONDS)
             await asyncio.sleep(GATHER_SECONDS)
 
-    # --- taking ---
+    # --- processing ---
 
     async def drain(self) -> None:
-        """Take everything that is there, oldest first, until nothing complete is left."""
-        self._being_written = False
-        while names := await asyncio.to_thread(list_files, self._folder):
-            taken = 0
-            for batch in _batches(names):
-                taken += await self._process_batch(batch)
+        """Process all files, oldest first, until no complete file is left."""
+        self._has_incomplete = False
+        while paths := await asyncio.to_thread(list_files, self._folder):
+            removed = 0
+            for batch in _batches(paths):
+                removed += await self._process_batch(batch)
                 if self.failure is not None:
                     return
-            if not taken:
+            if not removed:
                 return
         self.failure = None
         await asyncio.to_thread(self._spool.reopen)
 
     async def _process_batch(self, paths: Sequence[Path]) -> int:
-        """Take these files; how many of them are gone afterwards."""
-        letters, gone = await asyncio.to_thread(self._read_all, paths)
+        """Process these files. Returns how many of them were removed."""
+        files, removed = await asyncio.to_thread(self._read_all, paths)
         received: list[tuple[SpoolFile, Received]] = []
-        for letter in letters:
+        for file in files:
             try:
-                received.append((letter, await self._receive(letter)))
+                received.append((file, await self._receive(file)))
             except BadRequest as error:
-                await asyncio.to_thread(self._reject, letter.path, error.message)
-                gone += 1
+                await asyncio.to_thread(self._reject, file.path, error.message)
+                removed += 1
         outcomes = await asyncio.gather(*(self._store(each) for _, each in received), return_exceptions=True)
-        return gone + await asyncio.to_thread(self._finish_batch, [letter for letter, _ in received], outcomes)
+        return removed + await asyncio.to_thread(self._finish_batch, [file for file, _ in received], outcomes)
 
     async def _store(self, received: Received) -> None:
         started = time.perf_counter()
         if await self._process(received):
             self._counters.stored(received.envelope.name, time.perf_counter() - started)
 
-    async def _receive(self, letter: SpoolFile) -> Received:
-        told = {name.encode(): value.encode() for name, value in letter.notes.items()}
-        told.setdefault(b"delivery-id", f"spool-{letter.path.name}"[:200].encode())
-        told.setdefault(b"fired-at", f"{letter.written_at / SECOND:.6f}".encode())
-        return await self._receiver.receive_spooled(letter.notes.get("event", ""), letter.payload, told)
+    async def _receive(self, file: SpoolFile) -> Received:
+        notes = {name.encode(): value.encode() for name, value in file.notes.items()}
+        notes.setdefault(b"delivery-id", f"spool-{file.path.name}"[:200].encode())
+        notes.setdefault(b"fired-at", f"{file.written_at / SECOND:.6f}".encode())
+        return await self._receiver.receive_spooled(file.notes.get("event", ""), file.payload, notes)
 
     def _read_all(self, paths: Sequence[Path]) -> tuple[list[SpoolFile], int]:
-        """The letters that can be taken now, and how many files were set aside."""
-        letters, aside = list[SpoolFile](), 0
+        """The complete files, and how many were rejected."""
+        files, rejected = list[SpoolFile](), 0
         for path in paths:
             try:
-                letter = read_file(path, self._max_payload_bytes, self._clock())
+                file = read_file(path, self._max_payload_bytes, self._clock())
             except FileNotFoundError:
                 continue
             except BadSpoolFile as problem:
                 self._reject(path, str(problem))
-                aside += 1
+                rejected += 1
                 continue
-            if letter is None:
-                self._being_written = True
+            if file is None:
+                self._has_incomplete = True
             else:
-                letters.append(letter)
-        return letters, aside
+                files.append(file)
+        return files, rejected
 
-    def _finish_batch(self, letters: Sequence[SpoolFile], outcomes: Sequence[BaseException | None]) -> int:
-        """Remove what is committed, set aside what was refused, and leave the rest; how many are gone."""
-        gone = 0
+    def _finish_batch(self, files: Sequence[SpoolFile], outcomes: Sequence[BaseException | None]) -> int:
+        """Remove committed files and reject refused ones; the rest stays. Returns how many were removed."""
+        removed = 0
         self.failure = None
-        for letter, outcome in zip(letters, outcomes, strict=True):
+        for file, outcome in zip(files, outcomes, strict=True):
             if outcome is None:
-                letter.path.unlink(missing_ok=True)
-                self._spool.forget(letter.path)
+                file.path.unlink(missing_ok=True)
+                self._spool.forget(file.path)
                 self._processed += 1
-                gone += 1
+                removed += 1
             elif isinstance(outcome, HeadspaceError) and not isinstance(outcome, JournalUnavailable):
-                self._reject(letter.path, outcome.message)
-                gone += 1
+                self._reject(file.path, outcome.message)
+                removed += 1
             else:
                 self.failure = str(outcome) or type(outcome).__name__
-        if gone:
+        if removed:
             self._last_drain_at = self._clock()
-        return gone
+        return removed
 
-    # --- what cannot be taken ---
+    # --- rejecting ---
 
     @property
     def _rejected(self) -> Path:
@@ -299,35 +298,34 @@ class SpoolReader(Loop):
 
     def _reject(self, path: Path, reason: str) -> None:
         self._rejected.mkdir(mode=0o700, exist_ok=True)
-        log.warning("event_set_aside", file=path.name, reason=reason)
+        log.warning("spool_file_rejected", file=path.name, reason=reason)
         self._counters.refused("spool")
         with suppress(FileNotFoundError):
             path.replace(self._rejected / path.name)
         self._spool.forget(path)
-        crowd = sorted(self._rejected.iterdir())[:-MAX_REJECTED]
-        for oldest in crowd:
-            log.warning("event_given_up", file=oldest.name)
+        for oldest in sorted(self._rejected.iterdir())[:-MAX_REJECTED]:
+            log.warning("rejected_file_removed", file=oldest.name)
             oldest.unlink(missing_ok=True)
 
-    # --- telling ---
+    # --- health ---
 
     def counts(self) -> SpoolCounts:
-        """How it is doing."""
+        """The current numbers."""
         return SpoolCounts(
             depth=self._spool.depth,
             rejected=sum(1 for _ in _files(self._rejected)),
             lost=self._spool.lost,
-            taken=self._processed,
+            processed=self._processed,
             last_drain_at=self._last_drain_at,
         )
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether it runs, what fails, and what it has to do."""
+        """Whether it runs, why it fails, and how many events wait, were rejected or lost."""
         counts = self.counts()
-        words = [f"{counts.depth} waiting" if counts.depth else "empty"]
-        words += [f"{counts.rejected} set aside"] if counts.rejected else []
-        words += [f"{counts.lost} lost while it was full"] if counts.lost else []
-        return self.running, self.failure, ", ".join(words)
+        parts = [f"{counts.depth} waiting" if counts.depth else "empty"]
+        parts += [f"{counts.rejected} rejected"] if counts.rejected else []
+        parts += [f"{counts.lost} lost while it was full"] if counts.lost else []
+        return self.running, self.failure, ", ".join(parts)
 
 
 def _file_name(envelope: Envelope) -> str:
@@ -335,28 +333,28 @@ def _file_name(envelope: Envelope) -> str:
 
 
 def _notes_of(envelope: Envelope) -> dict[str, str]:
-    """The notes of a letter, as the shims write them."""
-    context = envelope.observations
+    """The notes of an envelope, in the format of the hook scripts."""
+    observations = envelope.observations
     notes = {
         "event": envelope.name,
         "delivery-id": envelope.delivery_id,
         "fired-at": f"{envelope.fired_at / SECOND:.6f}",
-        "client-pid": str(context.client_pid) if context.client_pid else None,
-        "tmux-pane": context.tmux_pane,
-        "tmux-session": context.tmux_session,
-        "session-id": context.headspace_id,
-        "wrapper-id": context.wrapper_id,
-        "agent-id": context.fleet_id,
-        "role": context.role,
-        "mode": context.declared_mode,
-        "mission-id": context.declared_mission_id,
+        "client-pid": str(observations.client_pid) if observations.client_pid else None,
+        "tmux-pane": observations.tmux_pane,
+        "tmux-session": observations.tmux_session,
+        "session-id": observations.headspace_id,
+        "wrapper-id": observations.wrapper_id,
+        "agent-id": observations.fleet_id,
+        "role": observations.role,
+        "mode": observations.declared_mode,
+        "mission-id": observations.declared_mission_id,
         "verdict": msgspec.json.encode(envelope.decisions.verdict).decode() if envelope.decisions.verdict else None,
     }
     return {name: value for name, value in notes.items() if value}
 
 
 def list_files(folder: Path, limit: int = 20_000) -> list[Path]:
-    """The files of a spool, those that fired first in front."""
+    """The files of a spool, in the order in which they fired."""
     try:
         return [Path(path) for _, path in heapq.nsmallest(limit, ((_fired_at(e), e.path) for e in _files(folder)))]
     except FileNotFoundError:
@@ -364,10 +362,10 @@ def list_files(folder: Path, limit: int = 20_000) -> list[Path]:
 
 
 def _fired_at(entry: "os.DirEntry[str]") -> float:
-    """When an event fired: its name says so to the microsecond; without one, the time of the file is better."""
-    told = entry.name.partition("-")[0]
+    """When an event fired: from the file name, or else the modification time."""
+    seconds = entry.name.partition("-")[0]
     try:
-        return float(told) if "." in told else entry.stat().st_mtime
+        return float(seconds) if "." in seconds else entry.stat().st_mtime
     except (ValueError, FileNotFoundError):
         return 0.0
 
@@ -385,7 +383,7 @@ def _size(path: Path) -> int:
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Some at a time, so that neither their number nor their size matters."""
+    """The paths in batches of limited number and size."""
     batch, total = list[Path](), 0
     for path in paths:
         batch.append(path)
@@ -398,7 +396,7 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def read_file(path: Path, max_payload_bytes: int, now: Micros) -> SpoolFile | None:
-    """What a file tells; None while it is being written. Never follows a link, never waits for a pipe."""
+    """Read a file; None while it is incomplete. Follows no links, never blocks on a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -408,17 +406,17 @@ def read_file(path: Path, max_payload_bytes: int, now: Micros) -> SpoolFile | No
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise BadSpoolFile("it is no regular file")
+            raise BadSpoolFile("it is not a regular file")
         if found.st_size > max_payload_bytes + MAX_NOTES_BYTES:
             raise BadSpoolFile(f"it is larger than {max_payload_bytes} bytes")
         text = file.read()
     head, _, payload = text.partition(b"\n")
     if not payload.endswith(b"\n"):
         if now - found.st_mtime_ns // 1_000 > ABANDONED_AFTER:
-            raise BadSpoolFile("it is not complete, and nobody writes it any more")
+            raise BadSpoolFile("it is incomplete and was abandoned")
         return None
     try:
         notes = _notes_decoder.decode(head.decode("utf-8", "replace"))
     except msgspec.DecodeError as error:
-        raise BadSpoolFile(f"its first line cannot be read: {error}") from error
+        raise BadSpoolFile(f"its notes cannot be decoded: {error}") from error
     return SpoolFile(path, notes, payload[:-1], found.st_mtime_ns // 1_000)

@@ -85,10 +85,10 @@ def _find_or_open_window(change: EffortChange, event: Event, agent: Agent) -> Wi
     if session is None or session.client_id != event.meta.session_id or session.ended_at is not None:
         return None
     subagent = event.meta.subagent_id
-    found = change.effort.window(session.id, subagent)
-    if found is not None:
-        return found
     effort = change.effort
+    window = effort.window(session.id, subagent)
+    if window is not None:
+        return window
     window = Window(
         id=window_id(session.id, subagent),
         effort_id=effort.id,
@@ -123,11 +123,9 @@ def _tool_finished(change: EffortChange, event: Event, agent: Agent) -> None:
     window = _find_or_open_window(change, event, agent)
     tool, dialogue = event.tool or NO_TOOL, format_dialogue(event)
     if window is not None:
-        loaded = (tool.loaded_file,) if tool.loaded_file else ()
+        loaded = merge_files(window.loaded_files, (tool.loaded_file,) if tool.loaded_file else ())
         pending = 0 if is_log_command(tool) else window.pending_logs
-        _store_window(
-            change, replace(window, loaded_files=merge_files(window.loaded_files, loaded), pending_logs=pending)
-        )
+        _store_window(change, replace(window, loaded_files=loaded, pending_logs=pending))
     if event.decisions.directives:
         directives = merge_files(change.effort.directives, event.decisions.directives)
         change.effort = replace(change.effort, directives=directives)

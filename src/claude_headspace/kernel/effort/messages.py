@@ -62,7 +62,7 @@ def heartbeat_warning(count: int, limit: int) -> str:
 
 def heartbeat_denial(count: int) -> str:
     """Why a tool call is denied, and how to continue."""
-    return f"{_count_calls(count)} without a log entry, so this one was not run. {LOG_INSTRUCTION} Then continue."
+    return f"{_count_calls(count)} without a log entry: this one was not run. {LOG_INSTRUCTION} Then continue."
 
 
 def _count_calls(count: int) -> str:

@@ -14,10 +14,10 @@ Rules
 from collections.abc import Callable
 from typing import Any
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.evolve.acts import (
+from claude_headspace.kernel.evolve.agent_acts import (
     agent_closed,
     agent_imported,
     agent_noted,
@@ -98,21 +98,21 @@ CONFIDENCE = {
 }
 
 APPLIES_AFTER_END = (
-    facts.AgentRenamed,
-    facts.AgentNoted,
-    facts.AgentSeen,
-    facts.AgentImported,
+    acts.AgentRenamed,
+    acts.AgentNoted,
+    acts.AgentSeen,
+    acts.AgentImported,
     facts.ClientVanished,
     facts.ErrandMoved,
-    facts.NoticeBegun,
-    facts.NoticeOver,
-    facts.NoticeSettled,
+    acts.NoticeBegun,
+    acts.NoticeOver,
+    acts.NoticeSettled,
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
-    facts.MissionReported,
-    facts.MissionFinished,
-    facts.WorkerEnded,
+    acts.MissionReported,
+    acts.MissionFinished,
+    acts.WorkerEnded,
 )
 """Facts that also apply to an agent that has ended."""
 
@@ -222,30 +222,30 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.ClientReported: client_reported,
     facts.ClientVanished: client_vanished,
     facts.AgentRegistered: agent_registered,
-    facts.MissionReported: mission_reported,
-    facts.MissionFinished: mission_finished,
-    facts.WorkerEnded: worker_ended,
-    facts.ConversationWoken: conversation_woken,
-    facts.RestartBegun: restart_begun,
-    facts.SupervisionEnded: supervision_ended,
+    acts.MissionReported: mission_reported,
+    acts.MissionFinished: mission_finished,
+    acts.WorkerEnded: worker_ended,
+    acts.ConversationWoken: conversation_woken,
+    acts.RestartBegun: restart_begun,
+    acts.SupervisionEnded: supervision_ended,
     facts.WrapperVanished: wrapper_vanished,
-    facts.WaitHeld: wait_held,
-    facts.WaitAnswered: wait_answered,
-    facts.WaitTaken: wait_taken,
-    facts.WaitReleased: wait_released,
-    facts.NoticeBegun: notice_begun,
-    facts.NoticeSettled: notice_settled,
-    facts.NoticeOver: notice_over,
-    facts.AgentRenamed: agent_renamed,
-    facts.AgentNoted: agent_noted,
-    facts.ContextLoaded: context_loaded,
-    facts.AgentSeen: agent_seen,
-    facts.AgentClosed: agent_closed,
-    facts.TextTyped: recorded_only,
-    facts.EscPressed: recorded_only,
-    facts.TypingFailed: recorded_only,
+    acts.WaitHeld: wait_held,
+    acts.WaitAnswered: wait_answered,
+    acts.WaitTaken: wait_taken,
+    acts.WaitReleased: wait_released,
+    acts.NoticeBegun: notice_begun,
+    acts.NoticeSettled: notice_settled,
+    acts.NoticeOver: notice_over,
+    acts.AgentRenamed: agent_renamed,
+    acts.AgentNoted: agent_noted,
+    acts.ContextLoaded: context_loaded,
+    acts.AgentSeen: agent_seen,
+    acts.AgentClosed: agent_closed,
+    acts.TextTyped: recorded_only,
+    acts.EscPressed: recorded_only,
+    acts.TypingFailed: recorded_only,
     facts.ErrandMoved: errand_moved,
-    facts.AgentImported: agent_imported,
+    acts.AgentImported: agent_imported,
     facts.Observed: observed,
     facts.Several: _several,
 }

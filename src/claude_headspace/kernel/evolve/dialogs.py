@@ -4,7 +4,7 @@ An answer through Headspace does not close the wait: the dialog may be answered 
 wait records the answer, and closes when the client continues.
 """
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
 from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, close_waits, open_wait, replace, store_wait
 from claude_headspace.kernel.evolve.tools import finish_call, has_ended, record_thread_work
@@ -67,27 +67,27 @@ def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnsw
 # --- answers through Headspace ----------------------------------------------------------------------------------------
 
 
-def wait_held(change: Change, _meta: Meta, fact: facts.WaitHeld) -> None:
+def wait_held(change: Change, _meta: Meta, fact: acts.WaitHeld) -> None:
     """The client accepts an answer through Headspace until a time."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
         store_wait(change, replace(wait, held_until=fact.until))
 
 
-def wait_answered(change: Change, meta: Meta, fact: facts.WaitAnswered) -> None:
+def wait_answered(change: Change, meta: Meta, fact: acts.WaitAnswered) -> None:
     """Record an answer. The first answer counts."""
     if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
         store_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
 
 
-def wait_taken(change: Change, _meta: Meta, fact: facts.WaitTaken) -> None:
+def wait_taken(change: Change, _meta: Meta, fact: acts.WaitTaken) -> None:
     """The client applied the answer. Needed for a dialog that was answered before the registry showed it."""
     wait = _open_wait(change, fact.wait_id)
     if wait is not None and wait.answered is not None:
-        change.inferred, change.why = True, "the client took the answer"
+        change.inferred, change.why = True, "the client received the answer"
         close_waits(change, lambda each: each.id == fact.wait_id, "answered")
 
 
-def wait_released(change: Change, _meta: Meta, fact: facts.WaitReleased) -> None:
+def wait_released(change: Change, _meta: Meta, fact: acts.WaitReleased) -> None:
     """From now on only the terminal can answer. An answer that the client did not apply is removed."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
         store_wait(change, replace(wait, held_until=0, answered=None))

@@ -4,7 +4,7 @@ A mission ends when the worker reports, when a person finishes it, or when its a
 a revived agent can report again, but the end does not change.
 """
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Outcome
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change, add_turn, open_command_of, replace
@@ -23,6 +23,7 @@ from claude_headspace.kernel.mission.model import (
     WorkerReport,
 )
 from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.kernel.text import short
 
 OUTCOMES = {Outcome.COMPLETED: MissionOutcome.SUCCEEDED, None: MissionOutcome.ABANDONED}
 """The outcome of a mission whose agent ended, by the outcome of its last command; otherwise it failed."""
@@ -40,7 +41,7 @@ def apply_assignment(change: Change, event: Event) -> None:
 
 def turn_continued(change: Change, meta: Meta, fact: facts.TurnContinued) -> None:
     """The reply to the Stop hook kept the turn from ending. Its final text is still the answer of the mission."""
-    change.why = "goes on: Headspace told it something before it could end"
+    change.why = "continues: Headspace sent it a notice at the end of its turn"
     if (command := open_command_of(change.agent)) is not None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, fact.message)
     if change.agent.mission is not None and fact.message:
@@ -70,16 +71,16 @@ def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) ->
     return replace(mission, outcome=outcome, reason=words, ended_at=max(at, mission.started_at))
 
 
-def mission_reported(change: Change, meta: Meta, fact: facts.MissionReported) -> None:
+def mission_reported(change: Change, meta: Meta, fact: acts.MissionReported) -> None:
     """The worker reports its result: the mission ends, even if the client continues to run."""
     mission = _mission_of(change)
     if mission is not None:
-        outcome = MissionOutcome.FAILED if fact.failed else MissionOutcome.SUCCEEDED
+        outcome = MissionOutcome.FAILED if fact.outcome == MissionOutcome.FAILED else MissionOutcome.SUCCEEDED
         mission = replace(mission, report=fact.text[:MAX_REPORT_CHARS])
         change.agent.mission = _ended(mission, outcome, "", meta.at)
 
 
-def mission_finished(change: Change, meta: Meta, fact: facts.MissionFinished) -> None:
+def mission_finished(change: Change, meta: Meta, fact: acts.MissionFinished) -> None:
     """A person ends the mission. An agent that never started ends with it."""
     mission = _mission_of(change)
     if mission is None:
@@ -87,7 +88,7 @@ def mission_finished(change: Change, meta: Meta, fact: facts.MissionFinished) ->
     outcome = next((each for each in MissionOutcome if each == fact.outcome), MissionOutcome.ABANDONED)
     change.agent.mission = _ended(mission, outcome, fact.text[:MAX_REPORT_CHARS], meta.at)
     if change.agent.session is None and change.agent.ended_at is None:
-        end_agent(change, meta.at, "its mission is over")
+        end_agent(change, meta.at, "its mission ended")
 
 
 def _mission_of(change: Change) -> Mission | None:
@@ -96,16 +97,16 @@ def _mission_of(change: Change) -> Mission | None:
     return change.agent.mission
 
 
-def worker_ended(change: Change, meta: Meta, fact: facts.WorkerEnded) -> None:
+def worker_ended(change: Change, meta: Meta, fact: acts.WorkerEnded) -> None:
     """A worker of this conversation ended. The conversation is told with its next prompt."""
-    agent = change.agent
-    if agent.mode == BACKGROUND or any(each.mission_id == fact.mission_id for each in agent.worker_reports):
+    agent, mission_id = change.agent, short(fact.mission_id)
+    if agent.mode == BACKGROUND or any(each.mission_id == mission_id for each in agent.worker_reports):
         return
-    news = WorkerReport(mission_id=fact.mission_id, goal=fact.goal, text=fact.text, at=meta.at)
+    news = WorkerReport(mission_id=mission_id, goal=fact.goal[:MAX_GOAL_CHARS], text=fact.text, at=meta.at)
     agent.worker_reports = (*agent.worker_reports, news)[-MAX_WORKER_REPORTS:]
 
 
-def conversation_woken(change: Change, _meta: Meta, _fact: facts.ConversationWoken) -> None:
+def conversation_woken(change: Change, _meta: Meta, _fact: acts.ConversationWoken) -> None:
     """A prompt about the results is being typed. Each result starts at most one such prompt."""
     change.agent.worker_reports = tuple(replace(each, woken=True) for each in change.agent.worker_reports)
 

@@ -75,7 +75,7 @@ def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) ->
     if agent.supervision is not None:
         agent.supervision = replace(agent.supervision, ended="who supervised it is gone")
     if agent.session is None or agent.is_restarting:
-        end_agent(change, meta.at, "who started it is gone")
+        end_agent(change, meta.at, "the process that started it is gone")
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:

@@ -167,7 +167,7 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
     if fact.source == "compact":
         agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
     else:
-        end_all_before(change, meta.at, "the session started anew", client_is_new=fact.source != "clear")
+        end_all_before(change, meta.at, "a new session started", client_is_new=fact.source != "clear")
     _apply_early_end(change, meta)
 
 

@@ -266,7 +266,7 @@ def _add_turn_id(agent: Agent, prompt_id: str | None) -> None:
 def _task_finished(change: Change, meta: Meta, task_id: str) -> None:
     """The client gives the model the result of background work. No person typed this prompt."""
     agent = change.agent
-    change.why = "background work came back"
+    change.why = "background work finished"
     background_ended(change, task_id, meta.at)
     agent.pending_results = tuple(task for task in agent.pending_results if task != task_id)
     agent.delivered_results = (*agent.delivered_results[1 - MAX_RECENT :], task_id)

@@ -1,6 +1,6 @@
-"""Whom to call about what, and when. Pure: `needs` says what wants a person, `rules` how the user wants to be called,
-`plan` what is to be done now and when to look again, `texts` the words.
+"""Notifications: which to send, and when. Pure: `needs` finds what requires a person, `rules` holds the user's rules,
+`plan` decides what to do now and when to check again, `messages` composes the text.
 
-Nothing here is remembered: a plan follows from the agents (with the notices that they carry), the rules, where people
-look, and the time. So a deadline survives a restart because it is found again, and a replay calls nobody.
+Nothing here has state. A plan is computed from the agents with their notifications, the rules, what people are looking
+at, and the time. So deadlines survive a restart, and a replay sends nothing.
 """

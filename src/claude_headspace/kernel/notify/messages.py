@@ -1,4 +1,4 @@
-"""The words of a call: who, where, what is asked."""
+"""The text of notifications: the agent, its location, and what it asks."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -9,16 +9,16 @@ MAX_TITLE_LENGTH = 120
 MAX_TEXT_LENGTH = 600
 
 PermissionVerb = Callable[[str], str]
-"""The verb for what an agent wants to do with a tool; empty if there is none."""
+"""Returns the verb for using a tool, as in "wants to run"; empty if there is none."""
 
 
 def no_verb(_tool: str) -> str:
-    """For callers that do not know the client's tools."""
+    """Return no verb: the client's tools are not known."""
     return ""
 
 
 def wait_title(agent: Agent, wait: Wait, permission_verb: PermissionVerb = no_verb) -> str:
-    """What a wait is, in a title."""
+    """The title for a wait."""
     verb = permission_verb(wait.tool or "").removesuffix(" for")
     match wait.kind:
         case "permission":
@@ -32,7 +32,7 @@ def wait_title(agent: Agent, wait: Wait, permission_verb: PermissionVerb = no_ve
 
 
 def wait_text(agent: Agent, wait: Wait) -> str:
-    """What is asked, with the ways to answer, and where."""
+    """The text for a wait: the questions with their options, and the agent's location."""
     lines = [_truncate(wait.summary or wait.text, MAX_TEXT_LENGTH)] if not wait.questions else []
     for question in wait.questions:
         lines.append(_truncate(question.text, MAX_TEXT_LENGTH))
@@ -41,45 +41,45 @@ def wait_text(agent: Agent, wait: Wait) -> str:
 
 
 def error_title(agent: Agent) -> str:
-    """A turn that ended in an error."""
+    """The title for a turn that ended in an error."""
     return _title(f"{agent.name} stopped: {(agent.error or 'unknown error').replace('_', ' ')}")
 
 
 def finished_title(agent: Agent, duration: Micros) -> str:
-    """Work that is finished."""
+    """The title for finished work."""
     return _title(f"{agent.name} is done after {format_duration(duration)}")
 
 
 def context_title(agent: Agent, percent: float) -> str:
-    """A context that fills."""
+    """The title for a context window that is nearly full."""
     return _title(f"{agent.name} has used {percent:.0f} % of its context")
 
 
 def cost_title(agent: Agent, cost: float, budget: float) -> str:
-    """A session that cost more than it should."""
+    """The title for a session that reached its budget."""
     return _title(f"{agent.name} has cost ${cost:.2f} (budget ${budget:g})")
 
 
 def command_text(agent: Agent) -> str:
-    """What it was told to do, and where."""
+    """The agent's command and location."""
     text = _truncate(agent.command.text, 200) if agent.command else ""
     return "\n".join(filter(None, (text, location(agent))))
 
 
 def location(agent: Agent) -> str:
     """Project, branch and machine."""
-    place = f"{agent.project.name} ({agent.branch})" if agent.branch else agent.project.name
-    return f"in {place} on {agent.host}"
+    project = f"{agent.project.name} ({agent.branch})" if agent.branch else agent.project.name
+    return f"in {project} on {agent.host}"
 
 
 def digest(names: Collection[str], titles: Sequence[str]) -> tuple[str, str]:
-    """Many needs in one message."""
-    who = f"{len(set(names))} agents need" if len(set(names)) > 1 else f"{next(iter(names))} needs"
-    return f"{who} you: {len(titles)} calls", "\n".join(f"• {title}" for title in titles)
+    """Title and text of one message about several needs."""
+    agents = f"{len(set(names))} agents need" if len(set(names)) > 1 else f"{next(iter(names))} needs"
+    return f"{agents} you: {len(titles)} notifications", "\n".join(f"• {title}" for title in titles)
 
 
 def format_duration(duration: Micros) -> str:
-    """How long, in one unit."""
+    """A duration in one unit: seconds, minutes or hours."""
     seconds = duration // SECOND
     for unit, size, until in (("s", 1, 60), ("min", 60, 3_600)):
         if seconds < until:
@@ -92,6 +92,6 @@ def _title(text: str) -> str:
 
 
 def _truncate(text: str, max_length: int) -> str:
-    """One line, cut at the end."""
+    """Join the text to one line of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}…"

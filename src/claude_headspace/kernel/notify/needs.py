@@ -1,11 +1,11 @@
-"""What wants a person: needs, found in what an agent is now.
+"""Needs: what requires a person's attention, derived from the current state of an agent.
 
 Rules
-- A need has an id that stays: the wait, the failed or finished command, the level of a context window, the budget.
-- An answer through Headspace ends a need at once; that the client has yet to take it up concerns nobody.
-- Finished is what a person began, that took long, that nobody has seen, and after which nothing runs: neither shells
-  nor sub-agents nor a prompt in the queue.
-- What an agent's own child does is the agent's affair, except when it waits.
+- A need has a stable id, made from the wait, the error, the finished command, the context level or the budget.
+- An answer through Headspace closes a need at once, before the client has processed it.
+- Work is finished if a person started it, it took long, nobody has seen the result, and nothing else runs: no shells,
+  no sub-agents, no queued prompts.
+- A child agent has needs only while it waits. Its errors and finished work belong to its parent.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import RESULT_DELAY, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.notify import messages as texts
+from claude_headspace.kernel.notify import messages
 from claude_headspace.kernel.notify.messages import PermissionVerb, no_verb
 from claude_headspace.kernel.notify.rules import Rule, Rules
 
@@ -22,7 +22,7 @@ HEADLESS = "headless"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a person should know."""
+    """Something that requires a person's attention."""
 
     id: str
     kind: str
@@ -32,18 +32,18 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     wait_id: str = ""
     not_before: Micros = 0
-    """Until then it may turn out to be none."""
+    """Earliest time for a notification. A result that arrives before it may start new work."""
 
 
 def find_needs(agent: Agent, rules: Rules, now: Micros, permission_verb: PermissionVerb = no_verb) -> list[Need]:
-    """The needs of an agent."""
+    """Return the needs of an agent."""
     if not rules.on or agent.imported_from is not None:
         return []
     found: list[Need] = []
-    for kind, look in _FINDERS.items():
+    for kind, find in _FINDERS.items():
         rule = rules.find_rule(kind, agent.project)
         if rule.on:
-            found += [need for need in look(agent, rule, permission_verb) if now - need.since < rule.max_age]
+            found += [need for need in find(agent, rule, permission_verb) if now - need.since < rule.max_age]
     return found
 
 
@@ -57,8 +57,8 @@ def _waiting_needs(agent: Agent, _rule: Rule, permission_verb: PermissionVerb) -
                 kind="waiting",
                 agent=agent,
                 since=wait.opened_at,
-                title=texts.wait_title(agent, wait, permission_verb),
-                text=texts.wait_text(agent, wait),
+                title=messages.wait_title(agent, wait, permission_verb),
+                text=messages.wait_text(agent, wait),
                 wait_id=wait.id,
             )
 
@@ -70,8 +70,8 @@ def _error_needs(agent: Agent, _rule: Rule, _verb_of: PermissionVerb) -> Iterato
             kind="error",
             agent=agent,
             since=agent.state_since,
-            title=texts.error_title(agent),
-            text=texts.command_text(agent),
+            title=messages.error_title(agent),
+            text=messages.command_text(agent),
         )
 
 
@@ -92,21 +92,21 @@ def _finished_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Itera
         kind="finished",
         agent=agent,
         since=command.ended_at,
-        title=texts.finished_title(agent, duration),
-        text=texts.command_text(agent),
+        title=messages.finished_title(agent, duration),
+        text=messages.command_text(agent),
         not_before=max(result_deadlines, default=0),
     )
 
 
 def _is_idle(agent: Agent) -> bool:
-    """Whether nothing runs any more; who has left has seen it, unless nobody ever sat there."""
+    """Whether nothing runs. An interactive client that ended does not count: its user saw the result."""
     if agent.running_background or agent.running_subagents or agent.queued_prompts or agent.pending_results:
         return False
     return agent.state is AgentState.IDLE or (agent.state is AgentState.ENDED and agent.mode == HEADLESS)
 
 
 def _started_at(agent: Agent, command: Command) -> Micros:
-    """When a person began it: work that comes back by itself belongs to what was asked before."""
+    """When a person started the work. A command that a background task triggered belongs to the one before it."""
     for earlier in reversed(agent.past_commands):
         if command.trigger is not Trigger.NOTIFICATION:
             break
@@ -125,8 +125,8 @@ def _context_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterat
             kind="context",
             agent=agent,
             since=agent.state_since,
-            title=texts.context_title(agent, used),
-            text=texts.command_text(agent),
+            title=messages.context_title(agent, used),
+            text=messages.command_text(agent),
         )
 
 
@@ -139,8 +139,8 @@ def _cost_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterator[
             kind="cost",
             agent=agent,
             since=agent.state_since,
-            title=texts.cost_title(agent, cost, rule.budget),
-            text=texts.command_text(agent),
+            title=messages.cost_title(agent, cost, rule.budget),
+            text=messages.command_text(agent),
         )
 
 

@@ -1,11 +1,11 @@
-"""A notice: that a person was called about a need, through one channel, and what came of it.
+"""A notification about a need, through one channel, with its result.
 
 Rules
-- A need is announced once per channel. Whoever is about to call writes that down first (`NoticeBegun`): the second one
-  is refused in the batch, whichever daemon it is.
-- A call whose result nobody wrote down (a crash in between) may be made again when its claim is over, and one that
-  failed after a pause; both a few times only.
-- What is over stays over.
+- A need is sent once per channel. A daemon claims a notification before it sends it (`NoticeBegun`). A second claim is
+  rejected in the batch, also from another daemon.
+- A claim without a result (after a crash) expires and may be repeated. A failure may be retried after a delay. Both at
+  most `MAX_ATTEMPTS` times.
+- A closed notification stays closed.
 """
 
 import msgspec
@@ -13,16 +13,16 @@ import msgspec
 from claude_headspace.kernel.envelope import SECOND, Micros
 
 CLAIM_DURATION: Micros = 60 * SECOND
-"""So long a call may take. After that whoever began it is believed to be gone."""
+"""Maximum time for sending. After that, the daemon that claimed it is presumed dead."""
 MAX_ATTEMPTS = 3
 RETRY_DELAYS: tuple[Micros, ...] = (10 * SECOND, 60 * SECOND)
-"""After the first failure, and after every further one."""
+"""Delay after the first failure, and after each further one."""
 MAX_CLOSED = 8
-"""How many notices that are over an agent carries."""
+"""Maximum number of closed notifications per agent."""
 
 
 class Notification(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """One call about one need."""
+    """One notification about one need."""
 
     need: str
     kind: str
@@ -31,17 +31,17 @@ class Notification(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     started_at: Micros
     attempts: int = 1
     completed_at: Micros = 0
-    """When its result was known; 0: it is under way."""
+    """When it was sent or failed; 0 while it is being sent."""
     failure: str = ""
     receipt: str = ""
-    """What the channel calls it, to take it back."""
+    """The channel's id for it, used to remove it."""
     closed_at: Micros = 0
     outcome: str = ""
-    """Why nobody has to be called about it any more."""
+    """Why the need was closed."""
 
     @property
     def status(self) -> str:
-        """How far it is, in a word."""
+        """`sending`, `delivered`, `failed` or `over`."""
         if self.closed_at:
             return "over"
         if not self.completed_at:
@@ -50,12 +50,12 @@ class Notification(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
     @property
     def is_delivered(self) -> bool:
-        """Whether it went out."""
+        """Whether it was sent successfully."""
         return self.completed_at > 0 and not self.failure
 
     @property
     def retry_at(self) -> Micros | None:
-        """When it may be tried again; None: never."""
+        """When it may be sent again; None if never."""
         if self.closed_at or self.is_delivered or self.attempts >= MAX_ATTEMPTS:
             return None
         if not self.completed_at:
@@ -64,5 +64,5 @@ class Notification(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 def find_notification(notifications: tuple[Notification, ...], need: str, channel: str) -> Notification | None:
-    """The call about a need through a channel."""
+    """Return the notification about a need through a channel."""
     return next((each for each in notifications if each.need == need and each.channel == channel), None)

@@ -1,12 +1,12 @@
-"""What is to be done now: whom to call, what to take back, what is held and why, and when to look again.
+"""The plan: which notifications to send now, which are delayed and why, which needs are closed, when to check again.
 
 Rules
-- A need is announced once per channel, and goes to the next step of its chain when the step before failed, or when
-  nobody reacted in time. A reaction is the answer, or a look at the agent through Headspace.
-- Nobody is called about what he has before him. What only has to be known is seen by that.
-- Held back are calls in quiet hours, calls soon after another one, and those beyond what a channel takes in an hour.
-  What becomes due together becomes one message when it is much.
-- A need that is no more is over, whether somebody was reached or not.
+- A need is sent once per channel. The next step follows if the previous one failed, or if nobody reacted in time. A
+  reaction is an answer, or a view of the agent through Headspace.
+- No notification is sent about an agent that a person is looking at. Its errors and finished work count as seen.
+- Notifications are delayed in quiet hours, soon after another one, and above the hourly limit of a channel. Several
+  that are due together become one message.
+- A need that no longer exists is closed, whether or not its notification was delivered.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,29 +21,29 @@ from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.notify.rules import HOUR, ChannelLimits, Rule, Rules
 
 WATCHED_CHECK_INTERVAL: Micros = 3 * SECOND
-"""How soon it is looked again whether somebody still has an agent before him."""
+"""How often to check whether a person is still looking at an agent."""
 PRESENCE_CHECK_INTERVAL: Micros = 30 * SECOND
-"""How soon it is looked again whether somebody is still at the machine."""
+"""How often to check whether a person is still present."""
 SEEN_BY_VIEWING = ("waiting", "error", "finished")
-"""Kinds of which it is told that somebody saw them: the last two are settled by that, the first is not passed on."""
+"""Kinds that a view marks as seen. That closes `error` and `finished`, and stops the escalation of `waiting`."""
 
 
 class Attention(msgspec.Struct, frozen=True):
-    """Where people look: the agents that somebody has before him, and whether somebody is at the machine at all."""
+    """The agents that people are looking at, and whether anybody is present."""
 
     watched: frozenset[str] = frozenset()
     is_present: bool = False
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """Call somebody through a channel; about several needs in one message."""
+    """One message to send through a channel, about one or more needs."""
 
     channel: str
     needs: tuple[Need, ...]
 
 
 class DelayedNotification(msgspec.Struct, frozen=True):
-    """A call that is not made yet, why, and until when at least."""
+    """A notification that is not sent yet, the reason, and the earliest time for the next check."""
 
     need: Need
     channel: str
@@ -52,7 +52,7 @@ class DelayedNotification(msgspec.Struct, frozen=True):
 
 
 class ClosedNeed(msgspec.Struct, frozen=True):
-    """A need that is no more."""
+    """A need that no longer exists, with open notifications."""
 
     agent: Agent
     need: str
@@ -60,46 +60,45 @@ class ClosedNeed(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct):
-    """All that is to be done now."""
+    """What to do now."""
 
     deliveries: list[Delivery] = []
     closed: list[ClosedNeed] = []
     seen: list[Agent] = []
-    """Agents that somebody has before him, and that have something to be seen."""
+    """Agents with unseen needs that a person is looking at."""
     delayed: list[DelayedNotification] = []
 
     @property
     def next_check_at(self) -> Micros | None:
-        """When to look again, if nothing happens before."""
-        return min((held.until for held in self.delayed if held.until is not None), default=None)
+        """When to plan again if nothing changes before."""
+        return min((each.until for each in self.delayed if each.until is not None), default=None)
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a plan depends on beside the agents."""
+    """What a plan depends on, besides the agents."""
 
     rules: Rules
     available: frozenset[str]
-    """The channels that can be used here and now."""
+    """The channels that can be used now."""
     now: Micros
     attention: Attention = Attention()
     quiet_until: Micros | None = None
     permission_verb: PermissionVerb = no_verb
-    """The words for tools in titles."""
 
 
 def find_notifiable(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[Agent]:
-    """The agents about which somebody may have to be called: only of these it matters who looks at them."""
+    """Return the agents that may need a notification. Attention has to be observed for these only."""
     return [agent for agent in agents if any(_may_notify(need, rules) for need in find_needs(agent, rules, now))]
 
 
 def _may_notify(need: Need, rules: Rules) -> bool:
     rule = rules.find_rule(need.kind, need.agent.project)
-    is_delivered = any(notice.need == need.id and notice.is_delivered for notice in need.agent.notices)
+    is_delivered = any(each.need == need.id and each.is_delivered for each in need.agent.notices)
     return rule.escalate_after > 0 or not is_delivered
 
 
 def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
-    """What is to be done."""
+    """Compute what to do now."""
     result = Plan()
     ready: dict[str, list[Need]] = {}
     for agent in agents:
@@ -114,34 +113,33 @@ def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
                 else:
                     ready.setdefault(channel, []).append(need)
     sent = _send_times(agents)
-    for channel, found in ready.items():
-        _apply_limits(result, channel, found, sent.get(channel, []), conditions)
+    for channel, due_needs in ready.items():
+        _apply_limits(result, channel, due_needs, sent.get(channel, []), conditions)
     return result
 
 
 def _is_unseen(need: Need) -> bool:
-    """Whether nobody has looked since it came, or since somebody was called about it."""
-    completed = (notice.completed_at for notice in need.agent.notices if notice.need == need.id)
+    """Whether nobody has viewed the agent since the need arose, and since its last notification."""
+    completed = (each.completed_at for each in need.agent.notices if each.need == need.id)
     return need.kind in SEEN_BY_VIEWING and need.agent.seen_at < max(need.since, *completed, 0)
 
 
 def _closed_needs(agent: Agent, open_needs: Collection[str]) -> Iterator[ClosedNeed]:
-    gone = {
-        notice.need: notice.kind for notice in agent.notices if not notice.closed_at and notice.need not in open_needs
-    }
-    return (ClosedNeed(agent, need, kind) for need, kind in gone.items())
+    open_notifications = (each for each in agent.notices if not each.closed_at)
+    closed = {each.need: each.kind for each in open_notifications if each.need not in open_needs}
+    return (ClosedNeed(agent, need, kind) for need, kind in closed.items())
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
 
 
 def _due_channels(need: Need, conditions: Conditions) -> Iterator[tuple[str, Micros]]:
-    """The channels that a need is announced through next, and from when on."""
+    """Yield the next channels for a need, each with the time from which it is due."""
     rule = conditions.rules.find_rule(need.kind, need.agent.project)
-    notifications = {notice.channel: notice for notice in need.agent.notices if notice.need == need.id}
+    notifications = {each.channel: each for each in need.agent.notices if each.need == need.id}
     delay = rule.present_after if conditions.attention.is_present else rule.after
     due: Micros | None = max(need.since + delay, need.not_before)
-    is_delivered = any(notice.is_delivered for notice in notifications.values())
+    is_delivered = any(notification.is_delivered for notification in notifications.values())
     for step in conditions.rules.available_steps(rule, conditions.available | notifications.keys()):
         if due is None:
             return
@@ -153,7 +151,7 @@ def _due_channels(need: Need, conditions: Conditions) -> Iterator[tuple[str, Mic
 def _due_in_step(
     step: tuple[str, ...], notifications: Mapping[str, Notification], due: Micros, *, is_delivered: bool
 ) -> Iterator[tuple[str, Micros]]:
-    """Each channel once; one that failed again after a while, as long as nobody was reached."""
+    """Yield unused channels, and failed ones with their retry time while no channel was successful."""
     for channel in step:
         notification = notifications.get(channel)
         if notification is None:
@@ -163,14 +161,14 @@ def _due_in_step(
 
 
 def _next_step_due(step: list[Notification | None], rule: Rule, agent: Agent, now: Micros) -> Micros | None:
-    """When the step after this one is due; None: not as things are."""
-    used = [notice for notice in step if notice is not None]
+    """Return when the following step is due; None if it is not."""
+    used = [notification for notification in step if notification is not None]
     if len(used) < len(step):
         return None
-    delivered = [notice for notice in used if notice.is_delivered]
+    delivered = [notification for notification in used if notification.is_delivered]
     if not delivered:
-        return None if any(not notice.completed_at for notice in used) else now
-    first_at = min(notice.completed_at for notice in delivered)
+        return None if any(not notification.completed_at for notification in used) else now
+    first_at = min(notification.completed_at for notification in delivered)
     if rule.escalate_after <= 0 or agent.seen_at >= first_at:
         return None
     return first_at + rule.escalate_after
@@ -180,41 +178,40 @@ def _next_step_due(step: list[Notification | None], rule: Rule, agent: Agent, no
 
 
 def _delay(need: Need, channel: str, due: Micros, conditions: Conditions) -> DelayedNotification | None:
-    """Why a call is not made now, if so."""
+    """Return why a notification must be delayed; None if it can be sent now."""
     quiet_until = conditions.quiet_until
     is_let_through = conditions.rules.quiet is not None and need.kind in conditions.rules.quiet.let_through
     if need.agent.id in conditions.attention.watched:
-        return DelayedNotification(need, channel, "somebody looks at it", conditions.now + WATCHED_CHECK_INTERVAL)
+        return DelayedNotification(need, channel, "you are looking at it", conditions.now + WATCHED_CHECK_INTERVAL)
     if due > conditions.now:
         until = min(due, conditions.now + PRESENCE_CHECK_INTERVAL) if conditions.attention.is_present else due
-        return DelayedNotification(need, channel, "it is not time yet", until)
+        return DelayedNotification(need, channel, "not due yet", until)
     if quiet_until is not None and not is_let_through:
         return DelayedNotification(need, channel, "quiet hours", quiet_until)
     return None
 
 
 def _send_times(agents: Iterable[Agent]) -> dict[str, list[Micros]]:
-    """When each channel was used; what was told together counts once."""
+    """Return when each channel was used. Notifications within one second count as one message."""
     times: dict[str, set[Micros]] = {}
     for agent in agents:
-        for notice in agent.notices:
-            times.setdefault(notice.channel, set()).add(notice.started_at // SECOND * SECOND)
+        for notification in agent.notices:
+            times.setdefault(notification.channel, set()).add(notification.started_at // SECOND * SECOND)
     return {channel: sorted(found) for channel, found in times.items()}
 
 
 def _apply_limits(result: Plan, channel: str, needs: list[Need], sent: list[Micros], conditions: Conditions) -> None:
-    """Let calls go, apart or together, as often as the channel may be used."""
+    """Add what a channel's limits permit to the deliveries, as single messages or a digest; delay the rest."""
     limits, now = conditions.rules.channels.get(channel, ChannelLimits()), conditions.now
     recent = [at for at in sent if at > now - HOUR]
     free_at = recent[-1] + limits.spacing if recent else now
     if free_at > now:
-        result.delayed += [
-            DelayedNotification(need, channel, "another call was made just now", free_at) for need in needs
-        ]
+        reason = "another notification was just sent"
+        result.delayed += [DelayedNotification(need, channel, reason, free_at) for need in needs]
         return
     remaining = limits.per_hour - len(recent)
     if remaining <= 0:
-        reason, until = f"no more than {limits.per_hour} calls an hour", recent[-limits.per_hour] + HOUR
+        reason, until = f"hourly limit of {limits.per_hour} reached", recent[-limits.per_hour] + HOUR
         result.delayed += [DelayedNotification(need, channel, reason, until) for need in needs]
     elif len(needs) >= conditions.rules.digest_from or len(needs) > remaining:
         result.deliveries.append(Delivery(channel, tuple(needs)))

@@ -1,4 +1,4 @@
-"""How the user wants to be called: for each kind of need whom, how soon, and what next; by project where told so."""
+"""Notification rules: channels, delays and escalation for each kind of need, optionally by project."""
 
 import re
 from collections.abc import Mapping
@@ -15,31 +15,32 @@ DAY: Micros = 24 * HOUR
 
 DESKTOP, PAGE = "desktop", "page"
 BUILT_IN_CHANNELS = (DESKTOP, PAGE)
-"""The channels that need no address."""
+"""Channels without an address."""
 
 Steps = tuple[tuple[str, ...], ...]
-"""Steps; the channels of one step are called together, the next step when nobody reacts."""
+"""Escalation steps. The channels of a step are used together; the next step follows if nobody reacts."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """What is done about one kind of need."""
+    """The rule for one kind of need."""
 
     on: bool = True
     to: Steps = ()
     """Empty: the desktop and the page, then every other channel."""
     after: Micros = 0
+    """Delay while nobody is present."""
     present_after: Micros = 20 * SECOND
-    """The same while somebody is at the machine: the board and the terminal may tell it first."""
+    """Delay while a person is present, who may see the need on the board or in the terminal first."""
     escalate_after: Micros = 0
-    """When nobody reacts; 0: the first step is all."""
+    """Delay before the next step; 0 disables escalation."""
     longer_than: Micros = 0
-    """For `finished`: work that took less is not announced."""
+    """For `finished`: minimum duration of the work."""
     levels: tuple[float, ...] = ()
-    """For `context`: percents, each announced once per context window."""
+    """For `context`: percentages, each sent once per context window."""
     budget: float = 0.0
-    """For `cost`: dollars of one session; 0: none."""
+    """For `cost`: dollars per session; 0 means no budget."""
     max_age: Micros = 12 * HOUR
-    """What nobody was called about for so long is no news any more."""
+    """Older needs are ignored."""
 
 
 DEFAULTS: Mapping[str, Rule] = {
@@ -57,28 +58,28 @@ class ChannelLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     per_hour: int = 20
     spacing: Micros = 15 * SECOND
-    """What comes so soon after a call waits, and is told together with others."""
+    """Minimum time between two messages. Notifications within it are delayed and combined."""
 
 
 BUILT_IN_LIMITS: Mapping[str, ChannelLimits] = {
     DESKTOP: ChannelLimits(per_hour=120, spacing=5 * SECOND),
     PAGE: ChannelLimits(per_hour=1_000, spacing=0),
 }
-"""Of the channels that need no address."""
+"""Limits of the built-in channels."""
 
 
 class QuietHours(msgspec.Struct, frozen=True, kw_only=True):
-    """Hours in which nobody is called: minutes of the day, from and to (over midnight if to is earlier)."""
+    """Hours without notifications, in minutes of the day. They cross midnight if `ends` is before `begins`."""
 
     begins: int
     ends: int
     days: frozenset[int] = frozenset(range(7))
-    """The days on which they begin, Monday is 0."""
+    """The weekdays on which they begin; Monday is 0."""
     let_through: frozenset[str] = frozenset()
-    """Kinds that are announced all the same."""
+    """Kinds of needs that are sent during quiet hours."""
 
     def until(self, now: Micros, utc_offset: Micros) -> Micros | None:
-        """When the quiet hours end that it is in now; None if it is in none. `offset`: local time less UTC."""
+        """Return when the current quiet hours end; None outside of them. `utc_offset` is local time minus UTC."""
         local = now + utc_offset
         day, time_of_day = divmod(local, DAY)
         minute = time_of_day // MINUTE
@@ -91,34 +92,34 @@ class QuietHours(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """All notification rules."""
 
     on: bool = True
     kinds: Mapping[str, Rule] = msgspec.field(default_factory=lambda: DEFAULTS)
     projects: tuple[tuple[str, Mapping[str, Rule]], ...] = ()
-    """Patterns of a project's name or directory; the first that fits counts."""
+    """Patterns for a project's name or directory; the first match counts."""
     channels: Mapping[str, ChannelLimits] = msgspec.field(default_factory=lambda: BUILT_IN_LIMITS)
     quiet: QuietHours | None = None
     digest_from: int = 3
-    """So many needs at one moment become one message."""
+    """From this many simultaneous needs, one message is sent for all."""
 
     def find_rule(self, kind: str, project: Project) -> Rule:
-        """What is done about a kind of need in a project."""
+        """Return the rule for a kind of need in a project."""
         for pattern, kinds in self.projects:
             if matches_project(pattern, project):
                 return kinds[kind]
         return self.kinds[kind]
 
     def available_steps(self, rule: Rule, available: frozenset[str]) -> Steps:
-        """The steps of a rule, as far as they can be taken here."""
+        """Return the steps of a rule, without unavailable channels and empty steps."""
         others = tuple((name,) for name in self.channels if name not in BUILT_IN_CHANNELS)
         steps = rule.to or (BUILT_IN_CHANNELS, *others)
-        reachable = (tuple(channel for channel in step if channel in available) for step in steps)
-        return tuple(step for step in reachable if step)
+        usable = (tuple(channel for channel in step if channel in available) for step in steps)
+        return tuple(step for step in usable if step)
 
 
 def matches_project(pattern: str, project: Project) -> bool:
-    """Whether a pattern means a project: its name, or its directory or one above."""
+    """Whether a pattern matches a project's name, or its directory or a parent of it."""
     if "/" not in pattern:
         return _glob(pattern).fullmatch(project.name) is not None
     return _glob(f"{pattern.rstrip('/')}/*").fullmatch(f"{project.root}/") is not None
@@ -126,4 +127,4 @@ def matches_project(pattern: str, project: Project) -> bool:
 
 @lru_cache(maxsize=256)
 def _glob(pattern: str) -> "re.Pattern[str]":
-    return re.compile("".join({"*": ".*", "?": "."}.get(sign, re.escape(sign)) for sign in pattern), re.DOTALL)
+    return re.compile("".join({"*": ".*", "?": "."}.get(char, re.escape(char)) for char in pattern), re.DOTALL)

@@ -1,3 +1,3 @@
-"""Calling people: `notifier` carries the kernel's plans out, `book` reads how the user wants to be called, `channels`
-and `desktop` reach him, `attention` knows where he looks.
+"""Sending notifications: `notifier` executes the kernel's plans, `preferences` reads `notify.toml`, `channels` and
+`desktop` deliver messages, `attention` tracks what people are looking at.
 """

@@ -1,7 +1,9 @@
-"""The ways to reach a person: the desktop, and every address that Apprise knows. Everything here may take its time, so
-it is called in a thread; Apprise is loaded when the first address is used, and not before.
+"""Notification channels: the desktop, and every service that Apprise supports.
 
-A failure says why, without the secrets of the address.
+Rules
+- Everything here may block, so it runs in a thread.
+- Apprise is imported at the first use of an address.
+- The reason of a failure never contains the secrets of an address.
 """
 
 import contextlib
@@ -24,20 +26,20 @@ from claude_headspace.outputs.notify.preferences import ChannelAddress, Notifica
 log = structlog.get_logger(__name__)
 
 DESKTOP_RETRY_SECONDS = 60.0
-"""How soon a desktop that was not there is looked for again."""
+"""How often a missing desktop is searched for."""
 MAX_REASON_LENGTH = 300
 MIN_SECRET_LENGTH = 4
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person is told."""
+    """A message to a person."""
 
     title: str
     text: str
     link: str = ""
     urgent: bool = False
     tag: str = ""
-    """What it is called where one may say so."""
+    """Id of the message, for channels that accept one."""
 
     @property
     def body(self) -> str:
@@ -46,7 +48,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChannelState(msgspec.Struct, frozen=True):
-    """A channel, whether it can be used now, and by what: never its address."""
+    """A channel, whether it is available, and how it delivers. Never its address."""
 
     name: str
     available: bool
@@ -54,7 +56,7 @@ class ChannelState(msgspec.Struct, frozen=True):
 
 
 class Channels:
-    """All channels of a book."""
+    """All channels."""
 
     def __init__(
         self,
@@ -70,41 +72,39 @@ class Channels:
         self._has_logged_missing = False
 
     def available(self, preferences: NotificationPreferences) -> frozenset[str]:
-        """The channels that can be used now."""
+        """Return the channels that can be used now."""
         return frozenset(state.name for state in self.states(preferences) if state.available)
 
     def states(self, preferences: NotificationPreferences) -> list[ChannelState]:
-        """Every channel."""
+        """Return the state of every channel."""
         desktop = self._current_desktop()
-        here = ChannelState(DESKTOP, False, desktop.reason) if isinstance(desktop, NoDesktop) else _shows(desktop)
-        page = "a page is open and may notify" if self._has_page() else "no open page that may notify"
+        is_missing = isinstance(desktop, NoDesktop)
+        detail = desktop.reason if isinstance(desktop, NoDesktop) else f"shown by {desktop.kind}"
+        page = "an open page may notify" if self._has_page() else "no open page may notify"
         others = [ChannelState(name, True, _service_names(address)) for name, address in preferences.addresses.items()]
-        return [here, ChannelState(PAGE, self._has_page(), page), *others]
+        return [ChannelState(DESKTOP, not is_missing, detail), ChannelState(PAGE, self._has_page(), page), *others]
 
     def _current_desktop(self) -> Desktop | NoDesktop:
-        missing = self._desktop is None or isinstance(self._desktop, NoDesktop)
-        if missing and time.monotonic() >= self._next_search_at:
-            self._desktop, self._next_search_at = (
-                self._find_desktop(self._env),
-                time.monotonic() + DESKTOP_RETRY_SECONDS,
-            )
+        is_missing = self._desktop is None or isinstance(self._desktop, NoDesktop)
+        if is_missing and time.monotonic() >= self._next_search_at:
+            self._desktop = self._find_desktop(self._env)
+            self._next_search_at = time.monotonic() + DESKTOP_RETRY_SECONDS
             if isinstance(self._desktop, NoDesktop) and not self._has_logged_missing:
                 self._has_logged_missing = True
-                log.info("no_desktop", why=self._desktop.reason, hint="other channels: docs/notifications.md")
+                log.info("no_desktop", reason=self._desktop.reason, hint="other channels: docs/notifications.md")
         assert self._desktop is not None
         return self._desktop
 
     def send(self, name: str, message: Message, preferences: NotificationPreferences) -> str:
-        """Send a message; its receipt. Raises `Undelivered`."""
+        """Send a message. Returns its receipt. Raises `DeliveryFailed`."""
         if name == PAGE:
-            return ""  # the stream told it when it was written down
+            return ""  # the page received the claim by the stream
         if name == DESKTOP:
             return self._show_on_desktop(message)
         address = preferences.addresses.get(name)
         if address is None:
-            raise DeliveryFailed(f"there is no channel {name} any more")
-        sent = msgspec.structs.replace(message, text="") if address.brief else message
-        send_to_address(address, sent)
+            raise DeliveryFailed(f"the channel {name} no longer exists")
+        send_to_address(address, msgspec.structs.replace(message, text="") if address.brief else message)
         return ""
 
     def _show_on_desktop(self, message: Message) -> str:
@@ -114,21 +114,17 @@ class Channels:
         try:
             return found.show(message.title, message.text, message.link, urgent=message.urgent, tag=message.tag)
         except DeliveryFailed:
-            self._desktop = None  # it may be gone: look for it again next time
+            self._desktop = None  # search again at the next use
             raise
 
     def remove(self, name: str, receipt: str, message: Message, preferences: NotificationPreferences) -> None:
-        """Take a message back, or tell that it is settled where the channel wants to know."""
+        """Remove a message from the desktop, or send `message` to a channel with `tell_over`."""
         if name == DESKTOP and receipt:
             found = self._current_desktop()
             if not isinstance(found, NoDesktop):
                 found.close(receipt)
         elif (address := preferences.addresses.get(name)) is not None and address.tell_over:
             send_to_address(address, message)
-
-
-def _shows(found: Desktop) -> ChannelState:
-    return ChannelState(DESKTOP, True, f"shown by {found.kind}")
 
 
 def _service_names(address: ChannelAddress) -> str:
@@ -146,34 +142,34 @@ def send_to_address(address: ChannelAddress, message: Message) -> None:
         notifier: Any = apprise.Apprise()
         added = all(notifier.add(url) for url in address.urls)
         kind = apprise.NotifyType.WARNING if message.urgent else apprise.NotifyType.INFO
-        done = added and notifier.notify(
+        is_sent = added and notifier.notify(
             title=message.title, body=message.body or message.title, notify_type=kind, body_format="text"
         )
-    if not done:
-        reason = "; ".join(dict.fromkeys(warnings)) or "the service did not take it"
+    if not is_sent:
+        reason = "; ".join(dict.fromkeys(warnings)) or "the service did not accept it"
         raise DeliveryFailed(redact_addresses(reason, address.urls)[:MAX_REASON_LENGTH])
 
 
 @contextlib.contextmanager
 def _capture_warnings() -> Iterator[list[str]]:
-    """What Apprise says of its failures goes to its log alone."""
+    """Collect Apprise's warnings: it reports the reasons of failures only to its logger."""
     warnings: list[str] = []
 
-    class Ear(logging.Handler):
+    class Collector(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             warnings.append(record.getMessage())
 
-    logger, ear = logging.getLogger("apprise"), Ear(logging.WARNING)
-    logger.propagate = False  # its lines may hold an address
-    logger.addHandler(ear)
+    logger, collector = logging.getLogger("apprise"), Collector(logging.WARNING)
+    logger.propagate = False  # its lines may contain an address
+    logger.addHandler(collector)
     try:
         yield warnings
     finally:
-        logger.removeHandler(ear)
+        logger.removeHandler(collector)
 
 
 def redact_addresses(text: str, urls: tuple[str, ...]) -> str:
-    """A text in which nothing of an address is left but its scheme and where it leads."""
+    """Replace addresses and their parts in a text, except for scheme and host."""
     for url in urls:
         text = text.replace(url, f"{urlsplit(url).scheme}://…")
         for secret in sorted(_secrets(url), key=len, reverse=True):
@@ -184,6 +180,6 @@ def redact_addresses(text: str, urls: tuple[str, ...]) -> str:
 def _secrets(url: str) -> set[str]:
     rest = url.partition("://")[2]
     host = urlsplit(url).hostname or ""
-    host = host if "." in host else ""  # a topic or token may stand in its place
+    host = host if "." in host else ""  # without a dot it may be a topic or a token
     parts = [part for part in re.split(r"[/:@?&=#]", rest) if len(part) >= MIN_SECRET_LENGTH]
     return {form for part in parts for form in (part, unquote(part)) if form.lower() != host.lower()}

@@ -1,7 +1,7 @@
-"""The desktop of this machine: D-Bus on Linux, `terminal-notifier` or `osascript` on macOS.
+"""Desktop notifications: D-Bus on Linux, `terminal-notifier` or `osascript` on macOS.
 
-Nothing is guessed: a bus that does not answer, or that nobody shows notifications on, is no desktop, and `find` says
-why. What was shown can be taken back where the desktop can do that.
+`find_desktop` returns a desktop only if it can show notifications: the D-Bus session replies and has a notification
+service. Otherwise it returns the reason. Notifications can be removed, except with `osascript`.
 """
 
 import html
@@ -19,12 +19,12 @@ TIMEOUT_SECONDS = 5.0
 NOTIFICATIONS_NAME, NOTIFICATIONS_PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 SENDER_FIELD = 7
-"""The field of a D-Bus header that says who sent it."""
+"""The D-Bus header field with the sender's name."""
 APP_NAME = "Headspace"
 
 
 class DeliveryFailed(Exception):
-    """It did not go out, and here is why."""
+    """A message was not sent; the text is the reason."""
 
 
 class Desktop(Protocol):
@@ -33,37 +33,34 @@ class Desktop(Protocol):
     kind: str
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
-        """Show one; what it is called, to take it back. Raises `Undelivered`."""
+        """Show a notification. Returns its receipt, for `close`. Raises `DeliveryFailed`."""
 
     def close(self, receipt: str) -> None:
-        """Take one back, if it is still there."""
+        """Remove a notification. No-op if it no longer exists."""
 
 
 class NoDesktop(msgspec.Struct, frozen=True):
-    """There is no desktop, and why."""
+    """Why there is no desktop."""
 
     reason: str
 
 
 def find_desktop(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Desktop | NoDesktop:
-    """The desktop of this machine, if there is one."""
+    """Return the desktop of this machine, or why there is none."""
     if platform == "darwin":
         return _find_mac(env)
     address = env.get("DBUS_SESSION_BUS_ADDRESS") or _default_address(env)
     if not address:
         return NoDesktop("no D-Bus session: DBUS_SESSION_BUS_ADDRESS is not set")
     try:
-        return (
-            DBusDesktop(address)
-            if DBusDesktop(address).is_available()
-            else NoDesktop("nobody shows notifications here")
-        )
+        desktop = DBusDesktop(address)
+        return desktop if desktop.is_available() else NoDesktop("no notification service in the D-Bus session")
     except DeliveryFailed as error:
         return NoDesktop(str(error))
 
 
 def _default_address(env: Mapping[str, str]) -> str:
-    """Where systemd keeps the user's bus."""
+    """The address of the user's bus under systemd; empty if there is none."""
     path = Path(env.get("XDG_RUNTIME_DIR", "")) / "bus"
     return f"unix:path={path}" if path.is_absolute() and path.is_socket() else ""
 
@@ -72,7 +69,7 @@ def _default_address(env: Mapping[str, str]) -> str:
 
 
 class DBusDesktop:
-    """Notifications over D-Bus, as every Linux desktop takes them."""
+    """Notifications over D-Bus, by the freedesktop.org specification."""
 
     kind = "D-Bus"
 
@@ -80,14 +77,14 @@ class DBusDesktop:
         self._address = address
 
     def is_available(self) -> bool:
-        """Whether somebody shows notifications, or would be started to."""
+        """Whether a notification service runs, or can be started by D-Bus."""
         if self._request(*BUS, "NameHasOwner", "s", (NOTIFICATIONS_NAME,)).body[0]:
             return True
         return NOTIFICATIONS_NAME in self._request(*BUS, "ListActivatableNames").body[0]
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
-        """Show it; what is urgent stays until somebody acts."""
-        del tag  # the bus gives every notification a number of its own
+        """Show a notification. An urgent one stays until the user closes it."""
+        del tag  # the notification service assigns an id
         capabilities = self._request(
             NOTIFICATIONS_NAME, NOTIFICATIONS_PATH, NOTIFICATIONS_NAME, "GetCapabilities"
         ).body[0]
@@ -107,7 +104,7 @@ class DBusDesktop:
         return f"{reply.header.fields.get(SENDER_FIELD, '')} {reply.body[0]}"
 
     def close(self, receipt: str) -> None:
-        """Take it back, from whoever showed it: another one counts anew, and the number may mean somebody else's."""
+        """Remove a notification. No-op if the notification service was restarted: its ids start again."""
         owner, _, number = receipt.partition(" ")
         if self._request(*BUS, "GetNameOwner", "s", (NOTIFICATIONS_NAME,)).body[0] == owner:
             self._request(
@@ -132,7 +129,7 @@ class DBusDesktop:
             with open_dbus_connection(self._address) as bus:
                 reply = bus.send_and_get_reply(message, timeout=TIMEOUT_SECONDS)
         except (OSError, ValueError, RuntimeError, EOFError) as error:
-            raise DeliveryFailed(f"the D-Bus session does not answer ({type(error).__name__}: {error})") from error
+            raise DeliveryFailed(f"the D-Bus session does not reply ({type(error).__name__}: {error})") from error
         if reply.header.message_type is MessageType.error:
             raise DeliveryFailed(f"the desktop refused: {DBusErrorResponse(reply)}")
         return reply
@@ -156,7 +153,7 @@ def _find_mac(env: Mapping[str, str]) -> Desktop | NoDesktop:
 
 
 class TerminalNotifier:
-    """Opens the link when it is clicked, and can be taken back."""
+    """Notifications with a link to click, which can be removed."""
 
     kind = "terminal-notifier"
 
@@ -164,7 +161,7 @@ class TerminalNotifier:
         self._program = program
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
-        """Show it under its own name, so that it can be found again."""
+        """Show a notification. Its tag is its receipt."""
         link_options = ("-open", link) if link else ()
         sound_options = ("-sound", "default") if urgent else ()
         text_options = ("-title", APP_NAME, "-subtitle", _escape_argument(title), "-message", _escape_argument(text))
@@ -172,12 +169,12 @@ class TerminalNotifier:
         return tag
 
     def close(self, receipt: str) -> None:
-        """Take it back."""
+        """Remove a notification."""
         _run(self._program, "-remove", receipt)
 
 
 class AppleScript:
-    """What every Mac has; it can show, and no more."""
+    """Notifications through `osascript`, which every Mac has. They cannot be removed."""
 
     kind = "osascript"
 
@@ -185,18 +182,18 @@ class AppleScript:
         self._program = program
 
     def show(self, title: str, text: str, link: str, *, urgent: bool, tag: str) -> str:
-        """Show it: the words are arguments of the script, never part of it."""
+        """Show a notification. The text is passed as arguments, never as part of the script."""
         del urgent, tag
         lines = [part for line in APPLE_SCRIPT for part in ("-e", line)]
         _run(self._program, *lines, "--", APP_NAME, title, f"{text}\n{link}".strip())
         return ""
 
     def close(self, receipt: str) -> None:
-        """It cannot be taken back."""
+        """No-op: it cannot be removed."""
 
 
 def _escape_argument(text: str) -> str:
-    """terminal-notifier takes a first `[`, `(` or `-` for something of its own."""
+    """Add a zero-width space before a first character that terminal-notifier would interpret."""
     return f"\u200b{text}" if text[:1] in ("[", "(", "-", "<") else text
 
 

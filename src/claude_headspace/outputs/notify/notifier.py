@@ -1,12 +1,11 @@
-"""Carries the kernel's plans out: calls people, takes back what is settled, and writes both down.
+"""The notifier executes the kernel's plans: it sends notifications, removes closed ones, and records both.
 
 Rules
-- Before anybody is called that is written down, and refused if somebody was called already; afterwards its result is.
-  So a crash neither loses a call nor repeats it, but for one that was cut off between sending and writing: that one is
-  made again when its claim is over.
-- Nothing here is in the way of a hook: the board is followed at a small distance (`gathering`), and whatever takes
-  time happens in threads.
-- Only the daemon of an agent's machine calls.
+- A notification is claimed in the journal before it is sent, and its result is recorded afterwards. A second claim is
+  rejected. So a crash neither loses nor repeats a notification, with one exception: after a crash between sending and
+  recording, it is sent again when its claim expires.
+- The notifier never delays a hook. It receives the board from `board_displays`, and slow work runs in threads.
+- Only the daemon on an agent's machine sends notifications.
 """
 
 import asyncio
@@ -16,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import structlog
@@ -26,7 +26,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.acts import AgentSeen, NoticeBegun, NoticeOver, NoticeSettled
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.notify import messages as texts
+from claude_headspace.kernel.notify import messages
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.notification import CLAIM_DURATION, Notification, find_notification
 from claude_headspace.kernel.notify.plan import (
@@ -48,29 +48,31 @@ from claude_headspace.ports import Clock, Reader, Recorder
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
 AnswerLink = Callable[[Wait, str], str | None]
-"""The address at which whoever a channel reaches can answer a wait without signing in, if there is any."""
+"""Returns the URL at which the recipients of a channel can answer a wait without signing in; None if there is none."""
 
 TaskKey = tuple[str, str]
-"""A need and a channel: what is being done."""
+"""A need and a channel."""
 CLOSE = ""
-"""In place of a channel: the need is being settled."""
+"""In place of a channel: the need is being closed."""
 
 URGENT_KINDS = ("waiting", "error")
 RETRY_SECONDS = 5.0
-"""How soon what could not be written is tried again."""
+"""Delay before failed work is repeated."""
 MAX_PAUSE_SECONDS = 60.0
-"""How soon it is looked again whether there is a channel for a need that has none."""
+"""Maximum time between two rounds while a notification is delayed or no channel is available."""
 SEND_TIMEOUT_SECONDS = CLAIM_DURATION / SECOND * 0.75
 MAX_UNSENT = 100
 
 
 def no_link(_wait: Wait, _to: str) -> None:
-    """Nobody can answer from elsewhere."""
+    """Return no link."""
 
 
 class UnsentNeed(msgspec.Struct, frozen=True):
-    """A need that came and went without a call, and why."""
+    """A need that was closed before its notification was sent, and why that was delayed."""
 
     need: Need
     reason: str
@@ -78,7 +80,7 @@ class UnsentNeed(msgspec.Struct, frozen=True):
 
 
 class ChannelOutcome(msgspec.Struct, frozen=True):
-    """What came of a test of a channel: `sent`, `failed`, or `unavailable` here and now; and why."""
+    """The result of a channel test: `sent`, `failed` or `unavailable`, with the reason."""
 
     channel: str
     status: str
@@ -86,7 +88,7 @@ class ChannelOutcome(msgspec.Struct, frozen=True):
 
 
 class Notifier(Loop):
-    """Calls people. Follows the board as a display does."""
+    """Sends notifications. It is a display of the board."""
 
     def __init__(
         self,
@@ -117,21 +119,21 @@ class Notifier(Loop):
         self.delayed: list[DelayedNotification] = []
         self.unsent: deque[UnsentNeed] = deque(maxlen=MAX_UNSENT)
         self.last_results: dict[str, tuple[Micros, str]] = {}
-        """When each channel was last used, and why that failed, if it did."""
+        """The time of each channel's last use, and the failure; empty if it was successful."""
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether it runs, and why its preferences cannot be used."""
+        """Whether it runs, and what is wrong with its preferences."""
         return self.running, self.preferences.failure, "on"
 
-    # --- following the board ---
+    # --- board and pages ---
 
     def start(self) -> None:
-        """Begin to call."""
+        """Start sending notifications."""
         self._loop = asyncio.get_running_loop()
         super().start()
 
     async def stop(self) -> None:
-        """Call nobody any more; what is being sent is waited for a moment."""
+        """Stop. Waits up to a second for messages that are being sent."""
         await super().stop()
         if self._tasks:
             _done, late = await asyncio.wait(self._tasks, timeout=1)
@@ -140,21 +142,21 @@ class Notifier(Loop):
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def show(self, agents: Sequence[Agent]) -> None:
-        """The board as it is now; only who needs somebody, or was called about, is of interest."""
+        """Receive the board. Only agents of this host with needs or notifications are stored."""
         rules, now = self.preferences.current().rules, self._clock()
         before = self._agents
-        ours = (agent for agent in agents if agent.host == self._host and agent.imported_from is None)
-        self._agents = {agent.id: agent for agent in ours if agent.notices or find_needs(agent, rules, now)}
+        local = (agent for agent in agents if agent.host == self._host and agent.imported_from is None)
+        self._agents = {agent.id: agent for agent in local if agent.notices or find_needs(agent, rules, now)}
         if (self._agents or before) and self._loop is not None:
             self._loop.call_soon_threadsafe(self._changed.set)
 
     def report_page(self, page_id: str, agent_id: str | None, *, visible: bool, notifies: bool) -> None:
-        """A page says what its reader has before him: whoever turns away may have to be called."""
+        """Receive what a page shows. When it changes, delayed notifications may become due."""
         if self._attention.report_page(page_id, agent_id, visible=visible, notifies=notifies):
             self._changed.set()
 
     def clear(self) -> None:
-        """What was shown stays: the needs are still there."""
+        """No-op: notifications stay, because the needs still exist."""
 
     async def _run(self) -> None:
         while True:
@@ -171,7 +173,7 @@ class Notifier(Loop):
     # --- one round ---
 
     async def _process(self) -> float | None:
-        """Do what is due; how long nothing more is."""
+        """Do what is due. Returns the seconds until the next round; None to wait for a change."""
         agents = list(self._agents.values())
         if not agents:
             self._update_delayed([], agents)
@@ -192,44 +194,43 @@ class Notifier(Loop):
         return self._pause_seconds(planned, conditions)
 
     def _pause_seconds(self, planned: Plan, conditions: Conditions) -> float | None:
-        """How long to rest; never for long while something is held, since a machine that slept has lost that time."""
+        """Return the seconds until the next round. Limited, because timers do not run while the machine sleeps."""
         if planned.next_check_at is not None:
             return min(max((planned.next_check_at - self._clock()) / SECOND, 0.05), MAX_PAUSE_SECONDS)
         return None if conditions.available else MAX_PAUSE_SECONDS
 
     def _read_conditions(self, agents: Sequence[Agent]) -> tuple[NotificationPreferences, Conditions]:
-        """All that a plan depends on; asks the desktop and tmux, so it runs in a thread."""
+        """Read what a plan depends on. Runs in a thread, because it queries the desktop and tmux."""
         preferences, now = self.preferences.current(), self._clock()
         available = self.channels.available(preferences)
         notifiable = find_notifiable(agents, preferences.rules, now) if available else []
         attention = self._attention.observe(notifiable, preferences.present_for) if notifiable else Attention()
-        quiet = self.quiet_until()
         conditions = Conditions(
             rules=preferences.rules,
             available=available,
             now=now,
             attention=attention,
-            quiet_until=quiet,
+            quiet_until=self.quiet_until(),
             permission_verb=permission_verb,
         )
         return preferences, conditions
 
     def quiet_until(self) -> Micros | None:
-        """Until when nobody is called, if it is such an hour."""
+        """Return when the current quiet hours end; None outside of them."""
         quiet, now = self.preferences.current().rules.quiet, self._clock()
         return quiet.until(now, utc_offset(now)) if quiet is not None else None
 
     def _update_delayed(self, delayed: list[DelayedNotification], agents: Sequence[Agent]) -> None:
-        """Remember what is held, and what came and went without a call."""
+        """Store the delayed notifications, and the needs that were closed before they were sent."""
         now = self._clock()
-        known = {notice.need for agent in agents for notice in agent.notices}
+        known = {notification.need for agent in agents for notification in agent.notices}
         known |= {each.need.id for each in delayed} | {need for need, _channel in self._in_progress}
         gone = {each.need.id: each for each in self.delayed if each.need.id not in known}
         self.unsent.extend(UnsentNeed(each.need, each.reason, now) for each in gone.values())
         self.delayed = delayed
 
     async def _record_seen(self, agent: Agent) -> None:
-        """Somebody has it before him: what it came to is no news any more."""
+        """Record that a person is looking at the agent."""
         with suppress(HeadspaceError):
             self._update_agent((await self._recorder.record(AgentSeen(via="terminal"), agent.id)).agent)
 
@@ -238,7 +239,7 @@ class Notifier(Loop):
         self._changed.set()
 
     def _start_task(self, keys: set[TaskKey], work: Awaitable[None]) -> None:
-        """Do something beside the loop, once at a time."""
+        """Run work beside the loop. Its keys are in progress until it ends."""
         self._in_progress |= keys
         task = asyncio.ensure_future(self._run_task(keys, work))
         self._tasks.add(task)
@@ -248,7 +249,7 @@ class Notifier(Loop):
         try:
             await work
         except BadRequest:
-            pass  # another daemon was first, or it is over
+            pass  # another daemon was first, or the need is closed
         except Exception as error:
             if not isinstance(error, JournalUnavailable):
                 log.exception("notify_failed", needs=sorted(keys))
@@ -256,24 +257,15 @@ class Notifier(Loop):
         finally:
             self._in_progress -= keys
 
-    # --- calling ---
+    # --- sending ---
 
     async def _send(self, delivery: Delivery, preferences: NotificationPreferences) -> None:
-        """Claim, send, write down what came of it."""
+        """Claim the needs, send one message about them, and record the result."""
         claimed = [need for need in delivery.needs if await self._claim(need, delivery.channel)]
         if not claimed:
             return
         message = self._compose_message(claimed, delivery.channel, preferences)
-        try:
-            receipt, failure = (
-                await self._run_in_thread(lambda: self.channels.send(delivery.channel, message, preferences)),
-                "",
-            )
-        except DeliveryFailed as error:
-            receipt, failure = "", str(error) or "it did not go out"
-        except TimeoutError:
-            receipt, failure = "", f"no answer within {SEND_TIMEOUT_SECONDS:.0f} s"
-        self.last_results[delivery.channel] = (self._clock(), failure)
+        receipt, failure = await self._send_message(delivery.channel, message, preferences)
         log.info("notified", channel=delivery.channel, needs=len(claimed), failure=failure or None)
         for need in claimed:
             await self._record_result(need, delivery.channel, failure, receipt, preferences)
@@ -286,14 +278,28 @@ class Notifier(Loop):
             return False
         return True
 
-    async def _run_in_thread(self, work: Callable[[], str]) -> str:
-        done = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        return await asyncio.wait_for(done, SEND_TIMEOUT_SECONDS)
+    async def _send_message(
+        self, channel: str, message: Message, preferences: NotificationPreferences
+    ) -> tuple[str, str]:
+        """Send a message. Returns its receipt, and why it failed; empty if it was successful."""
+        receipt = failure = ""
+        try:
+            receipt = await self._run_in_thread(lambda: self.channels.send(channel, message, preferences))
+        except DeliveryFailed as error:
+            failure = str(error) or "it was not sent"
+        except TimeoutError:
+            failure = f"no answer within {SEND_TIMEOUT_SECONDS:.0f} s"
+        self.last_results[channel] = (self._clock(), failure)
+        return receipt, failure
+
+    async def _run_in_thread(self, work: Callable[[], T]) -> T:
+        result = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        return await asyncio.wait_for(result, SEND_TIMEOUT_SECONDS)
 
     async def _record_result(
         self, need: Need, channel: str, failure: str, receipt: str, preferences: NotificationPreferences
     ) -> None:
-        """Write the result down, however long the database is away: it would be sent again otherwise."""
+        """Record the result. Waits until the journal is available; otherwise the notification would be sent again."""
         act = NoticeSettled(need=need.id, channel=channel, reason=failure, receipt=receipt)
         while True:
             try:
@@ -303,8 +309,8 @@ class Notifier(Loop):
                 await asyncio.sleep(RETRY_SECONDS)
         self._update_agent(agent)
         notification = find_notification(agent.notices, need.id, channel)
-        if notification is not None and notification.closed_at:  # it was settled while it was sent
-            await self._remove(agent, notification, preferences)
+        if notification is not None and notification.closed_at:  # the need was closed while the message was sent
+            await self._remove(notification, preferences)
 
     def _compose_message(self, needs: Sequence[Need], channel: str, preferences: NotificationPreferences) -> Message:
         urgent = any(need.kind in URGENT_KINDS for need in needs)
@@ -312,7 +318,7 @@ class Notifier(Loop):
             need = needs[0]
             link = self._find_answer_link(need, channel, preferences) or self._page_url(f"/agents/{need.agent.id}")
             return Message(title=need.title, text=need.text, link=link, urgent=urgent, tag=need.id)
-        title, text = texts.digest([need.agent.name for need in needs], [need.title for need in needs])
+        title, text = messages.digest([need.agent.name for need in needs], [need.title for need in needs])
         return Message(title=title, text=text, link=self._page_url("/waits"), urgent=urgent, tag=needs[0].id)
 
     def _page_url(self, path: str = "") -> str:
@@ -320,7 +326,7 @@ class Notifier(Loop):
         return f"{base}{path}" if base else ""
 
     def _find_answer_link(self, need: Need, channel: str, preferences: NotificationPreferences) -> str | None:
-        """A link that answers; not where the page itself is at hand, nor where others may read it."""
+        """Return a link that answers the need. None for the desktop, the page, and channels that others may read."""
         address = preferences.addresses.get(channel)
         if address is None or address.brief:
             return None
@@ -328,7 +334,7 @@ class Notifier(Loop):
         wait = next((wait for wait in agent.waits if wait.id == need.wait_id), None)
         return self._answer_link(wait, channel) if wait is not None else None
 
-    # --- taking back ---
+    # --- closing ---
 
     async def _close(self, closed: ClosedNeed, preferences: NotificationPreferences) -> None:
         reason = await asyncio.to_thread(self._closing_reason, closed)
@@ -336,48 +342,46 @@ class Notifier(Loop):
         self._update_agent(agent)
         for notification in agent.notices:
             if notification.need == closed.need and notification.is_delivered:
-                await self._remove(agent, notification, preferences)
+                await self._remove(notification, preferences)
 
-    async def _remove(self, agent: Agent, notification: Notification, preferences: NotificationPreferences) -> None:
+    async def _remove(self, notification: Notification, preferences: NotificationPreferences) -> None:
+        """Remove a notification from its channel. A digest stays while one of its needs is open."""
         is_shared = bool(notification.receipt) and any(
             other.receipt == notification.receipt and other.channel == notification.channel and not other.closed_at
             for each in self._agents.values()
             for other in each.notices
         )
-        if is_shared:  # a digest stays while anything in it is open
+        if is_shared:
             return
-        message = Message(title=f"Settled: {notification.title}", text=notification.outcome, tag=notification.need)
-
-        def withdraw() -> str:
-            self.channels.remove(notification.channel, notification.receipt, message, preferences)
-            return ""
-
+        message = Message(title=f"Resolved: {notification.title}", text=notification.outcome, tag=notification.need)
         with suppress(DeliveryFailed, TimeoutError):
-            await self._run_in_thread(withdraw)
+            await self._run_in_thread(
+                lambda: self.channels.remove(notification.channel, notification.receipt, message, preferences)
+            )
 
     def _closing_reason(self, closed: ClosedNeed) -> str:
-        """What became of a need."""
+        """Return why a need was closed."""
         wait = self._reader.wait(closed.need) if closed.kind == "waiting" else None
         if wait is not None and wait.answered is not None:
             return f"{wait.answered.words} by {wait.answered.by} through {wait.answered.via}"
         if wait is not None:
-            return wait.resolution or "over"
+            return wait.resolution or "closed"
         if closed.agent.ended_at is not None:
             return "the agent ended"
-        notices = [notice for notice in closed.agent.notices if notice.need == closed.need]
-        is_seen = any(closed.agent.seen_at >= notice.started_at for notice in notices)
-        return "seen" if is_seen else "the agent went on"
+        sent = (each for each in closed.agent.notices if each.need == closed.need)
+        is_seen = any(closed.agent.seen_at >= each.started_at for each in sent)
+        return "seen" if is_seen else "the agent continued"
 
-    # --- trying it out ---
+    # --- testing ---
 
     async def test(self, channel: str | None = None) -> list[ChannelOutcome]:
-        """Send a test through every channel that is set up, or through one, whatever the rules say."""
+        """Send a test through every channel, or through one. The rules do not apply."""
         preferences = await asyncio.to_thread(self.preferences.current)
         states = await asyncio.to_thread(self.channels.states, preferences)
         chosen = [state for state in states if channel in (None, state.name)]
         if not chosen:
             names = ", ".join(state.name for state in states)
-            raise BadRequest("unknown_channel", f"There is no channel {channel}.", f"There are: {names}.", status=404)
+            raise BadRequest("unknown_channel", f"There is no channel {channel}.", f"Channels: {names}.", status=404)
         return [await self._test_channel(state, preferences) for state in chosen]
 
     async def _test_channel(self, state: ChannelState, preferences: NotificationPreferences) -> ChannelOutcome:
@@ -385,19 +389,12 @@ class Notifier(Loop):
         if not state.available or channel == PAGE:
             return ChannelOutcome(channel, "sent" if state.available else "unavailable", state.detail)
         text = f"Headspace on {self._host} can reach you here."
-        message = Message(title="A test of Headspace", text=text, link=self._page_url(), tag="test")
-        failure = ""
-        try:
-            await self._run_in_thread(lambda: self.channels.send(channel, message, preferences))
-        except DeliveryFailed as error:
-            failure = str(error)
-        except TimeoutError:
-            failure = f"no answer within {SEND_TIMEOUT_SECONDS:.0f} s"
-        self.last_results[channel] = (self._clock(), failure)
+        message = Message(title="Headspace test notification", text=text, link=self._page_url(), tag="test")
+        _receipt, failure = await self._send_message(channel, message, preferences)
         return ChannelOutcome(channel, "failed" if failure else "sent", failure or state.detail)
 
 
 def utc_offset(now: Micros) -> Micros:
-    """How far local time is ahead of UTC."""
+    """Return local time minus UTC."""
     offset = datetime.fromtimestamp(now / SECOND, tz=UTC).astimezone().utcoffset()
     return round(offset.total_seconds()) * SECOND if offset is not None else 0

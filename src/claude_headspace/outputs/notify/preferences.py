@@ -1,4 +1,4 @@
-"""How the user wants to be called, from `notify.toml`, kept current while the daemon runs.
+"""The user's notification preferences, read from `notify.toml` whenever it changes.
 
     [channels.phone]
     url = "ntfy://ntfy.sh/my-topic"
@@ -11,8 +11,8 @@
     longer_than = "2m"
 
 Rules
-- A channel's address is a secret: it is never part of the rules, of a view or of a log.
-- A file that cannot be used is named with what is wrong in it; the rules before it stay in force.
+- A channel's address is a secret. It is never part of the rules, a view or a log.
+- If the file is invalid, the error is reported, and the previous preferences stay in force.
 """
 
 import re
@@ -53,7 +53,7 @@ Step = str | tuple[str, ...]
 
 
 class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """An address, or several that are used together, and how often."""
+    """A channel: one address, or several that are used together, and its limits."""
 
     url: str = ""
     urls: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class _Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is said of a kind of need; what is left out stays as it is."""
+    """Overrides of the rule for a kind of need; None keeps the default."""
 
     on: bool | None = None
     to: tuple[Step, ...] | None = None
@@ -98,43 +98,43 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class ChannelAddress(msgspec.Struct, frozen=True, kw_only=True):
-    """How a channel is reached, and how much it is told."""
+    """The addresses of a channel, and what it receives."""
 
     urls: tuple[str, ...]
     brief: bool = False
-    """Only who and what kind of thing, nothing of what is asked: for services that others can read."""
+    """Send only the title: others may be able to read the messages."""
     tell_over: bool = False
-    """Whether it is told as well that a need is over."""
+    """Send another message when a need is closed."""
 
 
 class NotificationPreferences(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was read."""
+    """The contents of `notify.toml`."""
 
     rules: Rules = Rules()
     addresses: Mapping[str, ChannelAddress] = {}
     present_for: Micros = 2 * MINUTE
-    """How long after the last key somebody is believed to be there."""
+    """How long after the last key press a person counts as present."""
 
 
 def read_preferences(path: Path) -> NotificationPreferences:
-    """The book of a file; no file is the defaults."""
+    """Read the preferences from a file. A missing file means the defaults."""
     try:
         file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
         return _build_preferences(file)
     except FileNotFoundError:
         return NotificationPreferences()
-    except (OSError, ValueError) as error:  # all that TOML, msgspec and our own readers raise
+    except (OSError, ValueError) as error:  # TOML, msgspec and the parsers below raise ValueError
         raise BadConfiguration(
             "bad_notifications",
             f"{path} cannot be used: {error}",
-            "Correct it; `headspace notify rules` shows what is in force. See docs/notifications.md.",
+            "Correct it. `headspace notify rules` shows the rules in force. See docs/notifications.md.",
         ) from error
 
 
 def _build_preferences(file: _File) -> NotificationPreferences:
     for name in file.channels:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"a channel cannot be called {name!r}: small letters, digits and dashes")
+            raise ValueError(f"{name!r} is not a channel name: use lowercase letters, digits, dashes and underscores")
     channels = {**Rules().channels, **{name: _limits(name, channel) for name, channel in file.channels.items()}}
     addresses = {
         name: ChannelAddress(urls=_urls(name, channel), brief=channel.brief, tell_over=channel.tell_over)
@@ -179,12 +179,12 @@ def _project_rules(
     pattern: str, overrides: dict[str, _Rule | bool], kinds: Mapping[str, Rule], channels: Mapping[str, ChannelLimits]
 ) -> dict[str, Rule]:
     if unknown := [kind for kind in overrides if kind not in KINDS]:
-        raise ValueError(f"there is no kind {unknown[0]!r} in project {pattern!r}: {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind {unknown[0]!r} in project {pattern!r}: use {', '.join(KINDS)}")
     return {kind: _override_rule(kind, overrides.get(kind, True), kinds[kind], channels) for kind in KINDS}
 
 
 def _override_rule(kind: str, override: _Rule | bool, default: Rule, channels: Mapping[str, ChannelLimits]) -> Rule:
-    """A rule as the user changed it; `false` switches it off."""
+    """Apply the user's changes to a rule. `false` disables it."""
     if isinstance(override, bool):
         return default if override else msgspec.structs.replace(default, on=False)
     changes = {name: value for name, value in msgspec.structs.asdict(override).items() if value is not None}
@@ -194,15 +194,15 @@ def _override_rule(kind: str, override: _Rule | bool, default: Rule, channels: M
     if "to" in changes:
         changes["to"] = tuple((step,) if isinstance(step, str) else step for step in changes["to"])
         if unknown := [name for step in changes["to"] for name in step if name not in channels]:
-            raise ValueError(f"`{kind}` names the channel {unknown[0]!r}, which there is not: {', '.join(channels)}")
+            raise ValueError(f"unknown channel {unknown[0]!r} in `{kind}`: use {', '.join(channels)}")
     return msgspec.structs.replace(default, **changes)
 
 
 def _quiet_hours(section: _Quiet) -> QuietHours:
     if unknown := [day for day in section.days if day.lower()[:3] not in DAYS]:
-        raise ValueError(f"there is no day {unknown[0]!r}: {', '.join(DAYS)}")
+        raise ValueError(f"unknown day {unknown[0]!r}: use {', '.join(DAYS)}")
     if unknown := [kind for kind in section.let_through if kind not in KINDS]:
-        raise ValueError(f"there is no kind {unknown[0]!r} to let through: {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind {unknown[0]!r} in `let_through`: use {', '.join(KINDS)}")
     return QuietHours(
         begins=_parse_time_of_day(section.start),
         ends=_parse_time_of_day(section.end),
@@ -213,14 +213,14 @@ def _quiet_hours(section: _Quiet) -> QuietHours:
 
 def _parse_time_of_day(text: str) -> int:
     if (match := _TIME.fullmatch(text)) is None:
-        raise ValueError(f'{text!r} is no time of day: write "22:00"')
+        raise ValueError(f'{text!r} is not a time of day: use a format such as "22:00"')
     return (int(match[1]) * 60 + int(match[2])) % (24 * 60)
 
 
 def _parse_duration(value: str | float) -> Micros:
     match = _DURATION.fullmatch(str(value).strip())
     if match is None:
-        raise ValueError(f'{value!r} is no time: write "90s", "5m" or "1h"')
+        raise ValueError(f'{value!r} is not a duration: use seconds, or a text such as "90s", "5m" or "1h"')
     return round(float(match[1]) * _UNITS[match[2] or ""])
 
 
@@ -229,7 +229,7 @@ def _expand_home(pattern: str) -> str:
 
 
 class PreferencesFile:
-    """Keeps the book current: the file is read again when it changed, and a bad one changes nothing."""
+    """The preferences of a file. Reads it again after a change; an invalid file keeps the previous preferences."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -238,7 +238,7 @@ class PreferencesFile:
         self._preferences = NotificationPreferences()
 
     def current(self) -> NotificationPreferences:
-        """The rules in force."""
+        """Return the preferences in force."""
         version = self._file_version()
         if version != self._version:
             self._version = version
@@ -246,7 +246,7 @@ class PreferencesFile:
                 self._preferences, self.failure = read_preferences(self.path), None
             except BadConfiguration as error:
                 self.failure = error.message
-                log.error("notify_unusable", problem=error.message)  # noqa: TRY400  # its message says it all
+                log.error("notify_file_invalid", problem=error.message)  # noqa: TRY400  # the message is sufficient
         return self._preferences
 
     def _file_version(self) -> object:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -27,38 +28,30 @@ class Verification(msgspec.Struct, frozen=True):
     differences: list[Difference]
 
 
+@dataclass(frozen=True)
 class Administration:
     """Maintains the journal of a running daemon."""
 
-    def __init__(
-        self,
-        journal: Maintenance,
-        engine: Engine,
-        clock: Clock,
-        retention_days: int,
-        transcripts: TranscriptImport,
-        tokens: NamedTokens,
-    ) -> None:
-        self._journal = journal
-        self._engine = engine
-        self._clock = clock
-        self._retention_days = retention_days
-        self.transcripts = transcripts
-        self.tokens = tokens
+    journal: Maintenance
+    engine: Engine
+    clock: Clock
+    retention_days: int
+    transcripts: TranscriptImport
+    tokens: NamedTokens
 
     async def verify(self) -> Verification:
         """Replay the log and compare the result with the projections."""
-        differences = await asyncio.to_thread(lambda: list(self._journal.verify()))
+        differences = await asyncio.to_thread(lambda: list(self.journal.verify()))
         return Verification(not differences, differences[:MAX_DIFFERENCES])
 
     async def rebuild(self) -> int:
         """Rebuild the projections from the log; the number of events."""
-        return await asyncio.to_thread(self._journal.rebuild)
+        return await asyncio.to_thread(self.journal.rebuild)
 
     async def prune(self, days: int | None, *, dry_run: bool) -> PruneResult:
         """Remove events older than a number of days, by default `retention_days`."""
-        before = prune_before(days, self._retention_days, self._clock())
-        return await asyncio.to_thread(self._journal.prune, before, dry_run=dry_run)
+        before = prune_before(days, self.retention_days, self.clock())
+        return await asyncio.to_thread(self.journal.prune, before, dry_run=dry_run)
 
     async def import_log(self, header: str, lines: Sequence[str], first_line: int) -> ImportedLog:
         """Import lines of an exported log."""
@@ -68,9 +61,9 @@ class Administration:
             lines=[line.encode() for line in lines],
             first=first_line,
             new_id=new_id(),
-            now=self._clock(),
+            now=self.clock(),
         )
-        return await self._engine.transact(work)
+        return await self.engine.transact(work)
 
 
 def prune_before(days: int | None, retention_days: int, now: Micros) -> Micros:

@@ -3,6 +3,8 @@
 Every action is stored as an event of the agent, with the person who did it.
 """
 
+from dataclasses import dataclass
+
 import msgspec
 
 from claude_headspace.engine.remote_actions import Action, RemoteActions
@@ -18,24 +20,18 @@ from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 
 
+@dataclass(frozen=True)
 class AgentActions:
     """Acts on agents."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        find_project: LocateProject,
-        find_process: FindAncestry,
-        remote_actions: RemoteActions,
-    ) -> None:
-        self._recorder = recorder
-        self._find_project = find_project
-        self._find_process = find_process
-        self._remote_actions = remote_actions
+    recorder: Recorder
+    find_project: LocateProject
+    find_process: FindAncestry
+    remote_actions: RemoteActions
 
     async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
-        return (await self._recorder.record(act, agent_id, observations=Observations(actor=actor))).agent
+        return (await self.recorder.record(act, agent_id, observations=Observations(actor=actor))).agent
 
     async def register(
         self, act: AgentRegistered, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
@@ -43,7 +39,7 @@ class AgentActions:
         """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
         if act.name:  # without one Headspace chooses
             check_name(act.name)
-        project = await self._find_project(act.cwd)
+        project = await self.find_project(act.cwd)
         observations = msgspec.structs.replace(
             project,
             headspace_id=headspace_id,
@@ -51,24 +47,24 @@ class AgentActions:
             tmux_session=tmux_session,
             tmux_pane=tmux_pane,
         )
-        outcome = await self._recorder.record(
+        outcome = await self.recorder.record(
             act, delivery_id=f"register-{headspace_id}", observations=observations, client="claude-code"
         )
         return outcome.agent
 
     async def find_wrapper(self, pid: int | None) -> Observations:
         """The process that starts a client; empty if it is not visible from here, so that it is not watched."""
-        found = await self._find_process(pid) if pid else Observations()
+        found = await self.find_process(pid) if pid else Observations()
         return found if found.client_started_at else Observations()
 
     async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
         action = Action("send", requester.name, requester.via, validate_text(text), send_id)
-        return await self._remote_actions.do(agent, action, Sent)
+        return await self.remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:
         """Press Esc in the agent's terminal, on the agent's host."""
-        return await self._remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
+        return await self.remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
 
 
 def check_name(name: str) -> None:

@@ -1,6 +1,7 @@
 """This installation: its settings, its health, its status, and links that sign a browser in."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.config import Paths, Settings, claude_config_dirs
@@ -10,29 +11,21 @@ from claude_headspace.surfaces.client import doctor
 from claude_headspace.surfaces.text.settings import SettingsView, settings_view
 
 
+@dataclass(frozen=True)
 class Installation:
     """Settings and status of the running daemon."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        origins: Mapping[str, str],
-        paths: Paths,
-        sign_in: BrowserSignIn,
-        status: DaemonStatus,
-    ) -> None:
-        self._settings = settings
-        self._origins = origins
-        self._paths = paths
-        self.max_body_bytes = settings.max_body_bytes
-        self.sign_in = sign_in
-        self.status = status
+    settings: Settings
+    origins: Mapping[str, str]
+    paths: Paths
+    sign_in: BrowserSignIn
+    status: DaemonStatus
 
-    def settings(self) -> SettingsView:
+    def describe_settings(self) -> SettingsView:
         """Every setting with its value, its origin and its meaning."""
-        return settings_view(self._settings, self._origins, self._paths)
+        return settings_view(self.settings, self.origins, self.paths)
 
     def examine(self) -> doctor.Report:
         """Run the checks of `headspace doctor`."""
-        config_dirs = [ConfigDir(path) for path in claude_config_dirs(self._settings, self._paths)]
-        return doctor.run_checks(config_dirs, self._paths)
+        config_dirs = [ConfigDir(path) for path in claude_config_dirs(self.settings, self.paths)]
+        return doctor.run_checks(config_dirs, self.paths)

@@ -1,10 +1,12 @@
 """The endpoints as data, and their OpenAPI description, which is generated from the types that they use."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, get_type_hints
 
 import msgspec
 from starlette.requests import Request
+from starlette.responses import Response
 
 from claude_headspace import __version__
 from claude_headspace.inputs.receive.receiver import WireIdentity
@@ -12,6 +14,9 @@ from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
 
 Handler = Callable[[ApiContext, Request], Awaitable[Any]]
+Decorator = Callable[[Handler], Handler]
+
+JSON = "application/json"
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -36,7 +41,28 @@ class Endpoint(msgspec.Struct, frozen=True):
     body: Any = None
     """The type of the request body."""
     parameters: tuple[Parameter, ...] = ()
-    produces: str = "application/json"
+    produces: str = JSON
+
+
+class EndpointTable(list[Endpoint]):
+    """Endpoints in the order of their documentation. `get` and `post` are decorators that add a handler.
+
+    The docstring of a handler is the summary of its endpoint; the return type is the type of the response body.
+    """
+
+    def get(self, path: str, *parameters: Parameter, scope: str = "read", produces: str = JSON) -> Decorator:
+        """Add a handler that reads."""
+        return partial(self._add, "GET", path, scope=scope, parameters=parameters, produces=produces)
+
+    def post(self, path: str, body: Any = None, *, scope: str = "act") -> Decorator:
+        """Add a handler that acts, with the type of its request body."""
+        return partial(self._add, "POST", path, scope=scope, body=body)
+
+    def _add(self, method: str, path: str, handler: Handler, **options: Any) -> Handler:
+        returns = get_type_hints(handler)["return"]
+        summary = " ".join((handler.__doc__ or "").split())
+        self.append(Endpoint(method, path, summary, handler, str if returns is Response else returns, **options))
+        return handler
 
 
 HOOK = Endpoint(
@@ -66,10 +92,7 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Headspace", "version": __version__, "description": "Mission control for Claude Code."},
         "paths": paths,
-        "components": {
-            "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }
 
 
@@ -117,4 +140,4 @@ def _operation(endpoint: Endpoint, by_type: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"application/json": {"schema": schema}}
+    return {JSON: {"schema": schema}}

@@ -27,16 +27,22 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 
 async def read_body(request: Request, shape: type[Body], max_bytes: int = MAX_BODY_BYTES) -> Body:
     """The JSON body of a request."""
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > max_bytes:
-            raise BadRequest("too_large", "The body is too large.", f"Send at most {max_bytes} bytes.", status=413)
+    raw = await read_bytes(request, max_bytes)
     try:
         return msgspec.json.decode(raw, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         hint = "/openapi.json describes the body."
         raise BadRequest("bad_json", f"The body is not valid: {error}.", hint) from error
+
+
+async def read_bytes(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes:
+    """The body of a request."""
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > max_bytes:
+            raise BadRequest("too_large", "The body is too large.", f"Send at most {max_bytes} bytes.", status=413)
+    return raw
 
 
 def read_limit(request: Request, *, default: int = 100, maximum: int = MAX_LIMIT) -> int:

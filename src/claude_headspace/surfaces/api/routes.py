@@ -28,20 +28,20 @@ from claude_headspace.surfaces.api.endpoints import (
 from claude_headspace.surfaces.api.openapi import Endpoint
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *health.ENDPOINTS,
-    *agents.ENDPOINTS,
-    *waits.ENDPOINTS,
-    *events.ENDPOINTS,
-    *insights.ENDPOINTS,
-    *agent_actions.ENDPOINTS,
-    *missions.ENDPOINTS,
-    *efforts.ENDPOINTS,
-    *notifications.ENDPOINTS,
-    *installation.ENDPOINTS,
-    *tokens.ENDPOINTS,
-    *database.ENDPOINTS,
-    *log_transfer.ENDPOINTS,
-    *plate_spinner.ENDPOINTS,
+    *health.endpoints,
+    *agents.endpoints,
+    *waits.endpoints,
+    *events.endpoints,
+    *insights.endpoints,
+    *agent_actions.endpoints,
+    *missions.endpoints,
+    *efforts.endpoints,
+    *notifications.endpoints,
+    *installation.endpoints,
+    *tokens.endpoints,
+    *database.endpoints,
+    *log_transfer.endpoints,
+    *plate_spinner.endpoints,
 )
 
 

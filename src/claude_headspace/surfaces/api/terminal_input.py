@@ -50,25 +50,25 @@ class Interrupted(msgspec.Struct, frozen=True):
 class TerminalInput:
     """Types into the terminals of this host's agents."""
 
-    def __init__(self, read: ReadModel, recorder: Recorder, keyboard: PaneInput) -> None:
+    def __init__(self, read: ReadModel, recorder: Recorder, pane_input: PaneInput) -> None:
         self._read = read
         self._recorder = recorder
-        self._keyboard = keyboard
+        self._pane_input = pane_input
 
     async def type_text(self, agent: Agent, action: Action) -> Sent:
         """Type a text, once, and wait for the client to report it."""
         text = validate_text(action.text)
-        async with self._keyboard.lock(agent):
+        async with self._pane_input.lock(agent):
             agent = await self._current(agent)  # it may have changed while the lock was held
             require_ready(agent)
-            await self._keyboard.check_pane(agent)
+            await self._pane_input.check_pane(agent)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
             act = TextTyped(text=text, by=action.by, via=action.via)
             delivery_id = f"send-{action.id}" if action.id else None
             if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
                 return Sent("duplicate", agent.id, agent.name)
             try:
-                await self._keyboard.type_text(agent, text)
+                await self._pane_input.type_text(agent, text)
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
@@ -77,13 +77,13 @@ class TerminalInput:
 
     async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
         """Press Esc, once, and wait for the client to stop."""
-        async with self._keyboard.lock(agent):
+        async with self._pane_input.lock(agent):
             before = await self._current(agent)  # it may have changed while the lock was held
             require_interruptible(before)
-            await self._keyboard.check_pane(before)
+            await self._pane_input.check_pane(before)
             await self._recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
             try:
-                await self._keyboard.press_key(before, "Escape")
+                await self._pane_input.press_key(before, "Escape")
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise

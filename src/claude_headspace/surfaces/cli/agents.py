@@ -4,7 +4,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson, now, project_meant
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, now, resolve_project
+from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines, next_commands, state_reasons
+from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
+from claude_headspace.surfaces.cli.presentation.policy import verdict_history
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.verdicts import verdicts_of
+from claude_headspace.surfaces.text.formatting import clean_json
 
 State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 
@@ -16,88 +23,69 @@ def list_agents(
     project: Annotated[
         str | None, typer.Option("--project", "-p", help="Only agents of this project: name, id or directory.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show all agents, those that need you first."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.board import after_board, board, empty_board
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    agents = ApiClient.local().agents(state=state, project=project_meant(project), include_old=every)
+    """List agents, those that need you first."""
+    agents = ApiClient.local().agents(state=state, project=resolve_project(project), include_old=show_all)
     if as_json:
-        terminal.write_json(agents)
+        output.write_json(agents)
         return
-    screen = terminal.screen()
+    screen = output.screen()
     if not agents:
         screen.show(empty_board(filtered=bool(state or project)))
         return
     agents = clean_json(agents)
-    screen.show(board(agents, now(), screen.width), then=after_board(agents))
+    screen.show(board_table(agents, now(), screen.width), then=board_footer(agents))
 
 
-def show(agent: Agent, as_json: AsJson = False) -> None:
-    """Show one agent: what it asks, where it runs, what was said."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, portrait
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
+def show(agent: AgentArgument, as_json: AsJson = False) -> None:
+    """Show one agent: its state, what it asks and its last turns."""
     client = ApiClient.local()
     found = client.agent(agent)
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
-        terminal.write_json({**found, "turns": turns})
+        output.write_json({**found, "turns": turns})
         return
-    screen = terminal.screen()
+    screen = output.screen()
     found = clean_json({**found, "effort": next(iter(client.efforts(agent=found["id"])), None)})
-    screen.show(portrait(found, clean_json(turns), now(), screen.width), then=next_of(found, "why", "tail"))
+    lines = agent_lines(found, clean_json(turns), now(), screen.width)
+    screen.show(lines, then=next_commands(found, "why", "tail"))
 
 
 def why(
-    agent: Agent,
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many states to go back.")] = 20,
+    agent: AgentArgument,
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Tell why an agent is believed to be in its state.
+    """Explain the current state of an agent.
 
-    Which source said so, when, and how sure that is; then the states before, each with its reason; then what the rules
-    said of its calls.
+    Shows which source reported the state, when, and with what confidence. Below it, the previous states with their
+    reasons, and the verdicts of the policy guard.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.agent_details import next_of, reasons
-    from claude_headspace.surfaces.cli.presentation.policy import judged
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.client.policy_checks import verdicts_of
-    from claude_headspace.surfaces.text.labels import clean_json
-
     client = ApiClient.local()
     found = client.agent(agent)
     states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
         fields = ("id", "name", "state", "waiting_for", "state_since", "evidence")
-        terminal.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
+        output.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
         return
-    screen = terminal.screen()
+    screen = output.screen()
     found = clean_json(found)
-    lines = reasons(found, clean_json(states), now(), screen.width)
-    screen.show(lines + judged(clean_json(verdicts), now(), screen.width), then=next_of(found, "show", "tail"))
+    lines = state_reasons(found, clean_json(states), now(), screen.width)
+    lines += verdict_history(clean_json(verdicts), now(), screen.width)
+    screen.show(lines, then=next_commands(found, "show", "tail"))
 
 
 def rename(
-    agent: Agent,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The new name: small letters, digits, dots and dashes.")],
+    agent: AgentArgument,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The new name: lowercase letters, digits, dots and dashes.")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Give an agent another name."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-
+    """Rename an agent."""
     client = ApiClient.local()
     before = client.agent(agent)
     after = client.rename(before["id"], name)
-    if as_json:
-        terminal.write_json(after)
-        return
-    terminal.screen().show([terminal.line(f"{before['name']} is now {after['name']}.")])
+    output.write_result(after, as_json, lambda after, _: [output.line(f"Renamed {before['name']} to {after['name']}.")])

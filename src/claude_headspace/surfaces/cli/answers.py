@@ -1,168 +1,152 @@
-"""Commands that answer for the human: `approve`, `deny`, `answer`."""
+"""Commands that answer an agent: `approve`, `deny`, `answer`."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.forms import convert_values
+from claude_headspace.kernel.wait_request import Field
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, parse_object
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.formatting import clean_json
+from claude_headspace.surfaces.text.labels import wait_text
 
 Json = dict[str, Any]
 
-Which = Annotated[
-    str | None, typer.Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `show`.")
+WaitOption = Annotated[
+    str | None,
+    typer.Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `headspace show`."),
 ]
+OBJECT_HINT = "Pass a JSON object in single quotes."
 
 
 def approve(
-    agent: Agent,
+    agent: AgentArgument,
     always: Annotated[
-        bool, typer.Option("--always", "-a", help="And from now on: take up the rules that Claude Code suggests.")
+        bool, typer.Option("--always", "-a", help="Also apply the permission rules that Claude Code suggests.")
     ] = False,
     new_input: Annotated[
-        str | None, typer.Option("--input", metavar="JSON", help="Let the tool run with this input instead of its own.")
+        str | None, typer.Option("--input", metavar="JSON", help="Run the tool with this input instead.")
     ] = None,
-    wait: Which = None,
+    wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow what an agent asks permission for, or approve its plan."""
+    """Approve a permission request or a plan."""
     answer: Json = {"decision": "allow", "always": always}
     if new_input is not None:
-        answer["input"] = _json(new_input, "--input")
-    _give(agent, wait, lambda _wait: answer, as_json)
+        answer["input"] = parse_object(new_input, "--input", OBJECT_HINT)
+    _send_answer(agent, wait, lambda _wait: answer, as_json)
 
 
 def deny(
-    agent: Agent,
-    message: Annotated[str, typer.Option("--message", "-m", help="What the agent is told: why, or what instead.")] = "",
-    wait: Which = None,
+    agent: AgentArgument,
+    message: Annotated[
+        str, typer.Option("--message", "-m", help="Message to the agent: the reason, or what to do instead.")
+    ] = "",
+    wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say no to a permission, a plan or a question. The agent goes on with your message."""
-    _give(agent, wait, lambda _wait: {"decision": "deny", "message": message}, as_json)
+    """Deny a permission request, a plan or a question.
+
+    The agent continues with your message.
+    """
+    _send_answer(agent, wait, lambda _wait: {"decision": "deny", "message": message}, as_json)
 
 
 def answer(
-    agent: Agent,
+    agent: AgentArgument,
     answers: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="ANSWER…",
-            help="One for each question, in order: the number of an option, its label, or words of your own; "
-            "several with commas.",
+            help="One per question, in order: the number of an option, its label, or free text. Separate several "
+            "choices with commas.",
         ),
     ] = None,
-    action: Annotated[
-        str | None, typer.Option("--action", help="For a form of an MCP server: accept, decline or cancel.")
-    ] = None,
+    action: Annotated[str | None, typer.Option("--action", help="For an MCP form: accept, decline or cancel.")] = None,
     fields: Annotated[
         list[str] | None,
-        typer.Option(
-            "--field", "-f", metavar="NAME=VALUE", help="One field of that form; may be repeated. Accepts it."
-        ),
+        typer.Option("--field", "-f", metavar="NAME=VALUE", help="A field of the form; repeatable. Implies accept."),
     ] = None,
     content: Annotated[
-        str | None, typer.Option("--content", metavar="JSON", help="The whole form instead, with --action accept.")
+        str | None, typer.Option("--content", metavar="JSON", help="The complete form, with --action accept.")
     ] = None,
-    wait: Which = None,
+    wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer the questions of an agent, or fill in the form of an MCP server."""
+    """Answer the questions of an agent, or fill in an MCP form."""
 
-    def composed(found: Json) -> Json:
+    def compose(found: Json) -> Json:
         if found["kind"] != "elicitation":
-            return {"answers": _chosen(found["questions"], answers or [])}
-        return _form(found, action, fields or [], content)
+            return {"answers": _choose(found["questions"], answers or [])}
+        return _form_answer(found, action, fields or [], content)
 
-    _give(agent, wait, composed, as_json)
-
-
-# --- what they share ---
+    _send_answer(agent, wait, compose, as_json)
 
 
-def _give(agent: str, wait_id: str | None, composed: Any, as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json, wait_text
+# --- shared ---
 
+
+def _send_answer(agent: str, wait_id: str | None, compose: Callable[[Json], Json], as_json: bool) -> None:
     client = ApiClient.local()
     found = client.agent(agent)
-    wait = _wanted(found, wait_id)
-    after = client.answer(wait["id"], composed(wait))
+    wait = _select_wait(found, wait_id)
+    after = client.answer(wait["id"], compose(wait))
     if as_json:
-        terminal.write_json(after)
+        output.write_json(after)
         return
-    words = after["answered"]["words"] if after["answered"] else "answered"
-    terminal.screen().show([terminal.line(f"{words.capitalize()}: {found['name']} {clean_json(wait_text(wait))}")])
+    result = after["answered"]["words"] if after["answered"] else "answered"
+    output.screen().show([output.line(f"{result.capitalize()}: {found['name']} {clean_json(wait_text(wait))}")])
 
 
-def _wanted(agent: Json, wait_id: str | None) -> Json:
-    """The wait that is meant: the one that was named, else the newest that can be answered."""
-    from claude_headspace.errors import BadRequest
-
+def _select_wait(agent: Json, wait_id: str | None) -> Json:
+    """The wait with this id, or the newest that can be answered."""
     waits: list[Json] = agent["waits"]
     chosen = [wait for wait in waits if wait["id"] == wait_id] if wait_id else waits
     held = [wait for wait in chosen if wait["held_until"]] or chosen
     if not held:
-        what = "That wait is over." if wait_id else f"{agent['name']} waits for nothing."
-        raise BadRequest("no_wait", what, "See `headspace list --state waiting`.")
+        problem = "That wait is closed." if wait_id else f"{agent['name']} is not waiting for anything."
+        raise BadRequest("no_wait", problem, "See `headspace list --state waiting`.")
     return held[-1]
 
 
-def _chosen(questions: list[Json], given: list[str]) -> dict[str, list[str] | str]:
-    from claude_headspace.errors import BadRequest
-
+def _choose(questions: list[Json], given: list[str]) -> dict[str, list[str] | str]:
     if len(given) != len(questions):
-        asked = "; ".join(question["text"] for question in questions) or "nothing that can be answered in words"
+        asked = "; ".join(question["text"] for question in questions) or "none that can be answered with text"
         raise BadRequest(
-            "answers_missing", f"It asks {len(questions)} questions: {asked}", "Give one ANSWER for each, in quotes."
+            "answers_missing", f"The agent asks {len(questions)} questions: {asked}", "Pass one ANSWER for each."
         )
     return {question["text"]: _picked(question, text) for question, text in zip(questions, given, strict=True)}
 
 
 def _picked(question: Json, text: str) -> list[str] | str:
-    """Numbers become the labels that they stand for; other words stay as they are."""
+    """Numbers become the labels of the options; other text stays."""
     labels = [option["label"] for option in question.get("options", ())]
     parts = [part.strip() for part in text.split(",")] if question.get("several") else [text.strip()]
     named = [labels[int(part) - 1] if part.isdigit() and 0 < int(part) <= len(labels) else part for part in parts]
     return named if question.get("several") else named[0]
 
 
-def _form(wait: Json, action: str | None, fields: list[str], content: str | None) -> Json:
-    """The answer to a form: with fields it is accepted; without a word of it nothing is guessed."""
-    from claude_headspace.errors import BadRequest
-
+def _form_answer(wait: Json, action: str | None, fields: list[str], content: str | None) -> Json:
+    """The answer to a form. Fields imply `accept`; without fields, content or action nothing is assumed."""
     if action is None and not fields and content is None:
         names = ", ".join(field["name"] for field in wait["form"]) or "none"
         raise BadRequest(
-            "form_empty", f"It is a form. Its fields: {names}.", "Use --field NAME=VALUE, or --action decline."
+            "form_empty",
+            f"The agent waits for a form with these fields: {names}.",
+            "Use --field NAME=VALUE, or --action decline.",
         )
     if content is not None:
-        return {"action": action or "accept", "content": _json(content, "--content")}
-    return {"action": action or "accept", **({"content": _filled(wait, fields)} if fields else {})}
+        return {"action": action or "accept", "content": parse_object(content, "--content", OBJECT_HINT)}
+    return {"action": action or "accept", **({"content": _fill_form(wait, fields)} if fields else {})}
 
 
-def _filled(wait: Json, fields: list[str]) -> Json:
-    import msgspec
-
-    from claude_headspace.errors import BadRequest
-    from claude_headspace.kernel.forms import convert_values
-    from claude_headspace.kernel.wait_request import Field
-
+def _fill_form(wait: Json, fields: list[str]) -> Json:
     pairs = [field.partition("=") for field in fields]
     if unnamed := next((name for name, sign, _ in pairs if not (name and sign)), None):
         raise BadRequest("bad_field", f"--field {unnamed} has no value.", "Write --field NAME=VALUE.")
     return convert_values(msgspec.convert(wait["form"], tuple[Field, ...]), {name: value for name, _, value in pairs})
-
-
-def _json(text: str, option: str) -> Json:
-    import json
-
-    from claude_headspace.errors import BadRequest
-
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise BadRequest("bad_json", f"{option} is not JSON: {error}.", "Put an object in single quotes.") from error
-    if not isinstance(found, dict):
-        raise BadRequest("bad_json", f"{option} is no JSON object.", "Put an object in single quotes.")
-    return found

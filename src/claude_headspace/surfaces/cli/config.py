@@ -1,29 +1,28 @@
-"""Commands about this home: `config`."""
+"""The command `config`."""
 
-from claude_headspace.surfaces.cli.options import AsJson, places
+import msgspec
+
+from claude_headspace.config import effective_settings, find_paths
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.presentation.status import settings_lines
+from claude_headspace.surfaces.text.formatting import clean_json
+from claude_headspace.surfaces.text.settings import settings_view
 
 
 def config(as_json: AsJson = False) -> None:
-    """Show every setting and what it is for, and where files live.
+    """Show all settings and file locations.
 
-    Settings stand in config.toml, or in the environment as HEADSPACE_PORT for `port`, and so on.
+    Set a setting in config.toml, or in the environment: `port` is HEADSPACE_PORT, and so on.
     """
-    import msgspec
-
-    from claude_headspace.config import effective_settings
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import settings
-    from claude_headspace.surfaces.text.labels import clean_json
-    from claude_headspace.surfaces.text.settings import settings_view
-
-    home = places()
-    explained = msgspec.to_builtins(settings_view(*effective_settings(home), home))
-    entries, files = explained["settings"], explained["places"]
+    paths = find_paths()
+    view = msgspec.to_builtins(settings_view(*effective_settings(paths), paths))
+    entries, files = view["settings"], view["places"]
     if as_json:
         by_name = {
             entry["name"]: {key: entry[key] for key in entry if key not in ("name", "environment")} for entry in entries
         }
-        terminal.write_json({"settings": by_name, "places": files})
+        output.write_json({"settings": by_name, "places": files})
         return
-    screen = terminal.screen()
-    screen.show(settings(clean_json(entries), clean_json(files), screen.width))
+    screen = output.screen()
+    screen.show(settings_lines(clean_json(entries), clean_json(files), screen.width))

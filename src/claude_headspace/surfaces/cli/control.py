@@ -1,61 +1,47 @@
-"""Commands that reach an agent in its terminal: `jump`, `send`, `interrupt`."""
+"""Commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
 
-import sys
+import subprocess
+import uuid
 from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, read_text
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.labels import interrupt_result, send_result
+from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
-def jump(agent: Agent) -> None:
-    """Bring an agent's tmux pane before you, also from inside another session."""
-    import subprocess
+def jump(agent: AgentArgument) -> None:
+    """Switch to the tmux pane of an agent.
 
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
-
+    Works inside and outside of tmux.
+    """
     done = TerminalActions().jump(ApiClient.local().agent(agent))
     if done.foreground:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 
 
 def send(
-    agent: Agent,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="What to type; - reads standard input.")],
+    agent: AgentArgument,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="The text; - reads standard input.")],
     as_json: AsJson = False,
 ) -> None:
-    """Type a prompt into an agent's terminal, once.
+    """Type a prompt into the terminal of an agent.
 
-    It is typed only into the pane in which that agent's client still runs, only when it is ready for a prompt, and one
-    text at a time. It waits a little for the agent's own word that it has the text.
+    The text is typed once, and only if the client of the agent still runs in its pane and is ready for a prompt. The
+    command waits a few seconds for the agent to confirm that it received the text.
     """
-    import uuid
-
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import send_result
-
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    sent = ApiClient.local().send(agent, words, uuid.uuid4().hex)
-    if as_json:
-        terminal.write_json(sent)
-        return
-    terminal.screen().show([terminal.line(send_result(sent))])
+    sent = ApiClient.local().send(agent, read_text(" ".join(text)), uuid.uuid4().hex)
+    output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
 
 
-def interrupt(agent: Agent, as_json: AsJson = False) -> None:
-    """Stop what an agent does: Esc in its terminal, once.
+def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
+    """Press Esc in the terminal of an agent.
 
-    Only in the pane in which that agent's client still runs, and only while it works or shows a dialog. It waits a
-    little for the client to stop, and says so if it goes on: work in the background does.
+    Esc is pressed once, and only if the client of the agent still runs in its pane and is working or shows a dialog.
+    The command waits a few seconds for the client to stop. Background tasks keep running.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import interrupt_result
-
     done = ApiClient.local().interrupt(agent)
-    if as_json:
-        terminal.write_json(done)
-        return
-    terminal.screen().show([terminal.line(interrupt_result(done))])
+    output.write_result(done, as_json, lambda done, _: [output.line(interrupt_result(done))])

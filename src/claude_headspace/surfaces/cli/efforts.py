@@ -1,42 +1,56 @@
-"""`headspace effort …`: begin an effort, log, move on, hand over, finish. Agents run these themselves.
+"""`headspace effort …`: start an effort, log, change the phase, hand over, finish. Agents run these commands, too.
 
-They speak to the daemon's socket, so no token is needed, and the daemon knows whose effort is meant.
+They use the socket of the daemon. It needs no token, and it tells the daemon which agent runs the command.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, now, parse_object, read_text
+from claude_headspace.surfaces.cli.presentation.efforts import effort_lines, effort_table
+from claude_headspace.surfaces.client.socket_client import send_command
+from claude_headspace.surfaces.text.formatting import clean_text
 
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import Json
+Json = dict[str, Any]
 
-Which = Annotated[
+EffortOption = Annotated[
     str | None,
-    typer.Option("--effort", "-e", metavar="ID", help="Which effort; without it the one of this agent and directory."),
+    typer.Option("--effort", "-e", metavar="ID", help="Which effort; default: that of this agent and directory."),
 ]
-Words = Annotated[str, typer.Argument(metavar="TEXT", help="The text; `-` reads it from standard input.")]
+TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The text; `-` reads standard input.")]
+OBJECT_HINT = "Quote it: '{\"heartbeat_limit\": 20}'."
 
 
 def start(
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill, such as brainstorm.")],
-    task: Annotated[str | None, typer.Option("--task", metavar="DIR", help="Where; else the project.")] = None,
-    title: Annotated[str, typer.Option("--title", help="What the task is about.")] = "",
-    keyword: Annotated[list[str] | None, typer.Option("--keyword", help="To find it by; several times.")] = None,
-    mode: Annotated[str, typer.Option("--mode", help="How the skill is used.")] = "",
-    phase: Annotated[str | None, typer.Option("--phase", help="Where to begin; else the skill's first.")] = None,
-    preload: Annotated[
-        list[str] | None, typer.Option("--preload", metavar="FILE", help="For every new session.")
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="DIR", help="Directory of the task; default: the project.")
     ] = None,
-    manager: Annotated[str | None, typer.Option("--manager", help="Who is told what teammates do.")] = None,
+    title: Annotated[str, typer.Option("--title", help="Title of the task.")] = "",
+    keyword: Annotated[
+        list[str] | None, typer.Option("--keyword", help="Keyword to find the task by; repeatable.")
+    ] = None,
+    mode: Annotated[str, typer.Option("--mode", help="Mode of the skill.")] = "",
+    phase: Annotated[
+        str | None, typer.Option("--phase", help="First phase; default: the first one of the skill.")
+    ] = None,
+    preload: Annotated[
+        list[str] | None,
+        typer.Option("--preload", metavar="FILE", help="File that every new session reads; repeatable."),
+    ] = None,
+    manager: Annotated[
+        str | None, typer.Option("--manager", help="Agent that is informed about the work of teammates.")
+    ] = None,
     metadata: Annotated[str, typer.Option("--metadata", metavar="JSON", help="Limits, guards and gates.")] = "{}",
     as_json: AsJson = False,
 ) -> None:
-    """Begin an effort here.
+    """Start an effort in this directory.
 
-    From now on sessions in this project are told what they work on, are reminded to log, and hand over to each other.
+    Sessions in this project then start with the effort in their context, are reminded to log, and hand over to each
+    other.
     """
     given = {
         "skill": skill,
@@ -47,142 +61,114 @@ def start(
         "phase": phase,
         "preload": preload or [],
         "manager": manager,
-        "metadata": _object(metadata),
+        "metadata": _metadata(metadata),
     }
-    _done("effort.start", given, None, as_json, "begun", "headspace effort log 'what you did'")
+    _send_and_show("effort.start", given, None, as_json, "started", "headspace effort log 'what you did'")
 
 
 def list_efforts(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that are finished.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include finished efforts.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the efforts under way."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.efforts import efforts
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    found = _call("effort.list", {"all": every}, None)
-    if as_json:
-        terminal.write_json(found)
-        return
-    shown = clean_json(found)
-    terminal.screen().show(efforts(shown["efforts"], shown["tasks"], now()))
+    """List efforts."""
+    found = _send("effort.list", {"all": show_all}, None)
+    output.write_result(found, as_json, lambda found, _: effort_table(found["efforts"], found["tasks"], now()))
 
 
-def show(effort: Which = None, as_json: AsJson = False) -> None:
-    """Show an effort: its phase, its sessions, its log."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.efforts import effort_portrait
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    found = _call("effort.show", {}, effort)
-    if as_json:
-        terminal.write_json(found)
-        return
-    screen = terminal.screen()
-    screen.show(effort_portrait(clean_json(found), now(), screen.width))
+def show(effort: EffortOption = None, as_json: AsJson = False) -> None:
+    """Show an effort: its phase, sessions and log."""
+    found = _send("effort.show", {}, effort)
+    output.write_result(found, as_json, lambda found, screen: effort_lines(found, now(), screen.width))
 
 
-def open_session(effort: Which = None, as_json: AsJson = False) -> None:
-    """Open the session: prints what it works on, and what was handed over."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import clean_json
+def open_session(effort: EffortOption = None, as_json: AsJson = False) -> None:
+    """Open the session: print its context and the handover."""
+    found = _send("effort.open", {}, effort)
+    output.write_result(found, as_json, lambda found, _: _context_lines(found))
 
-    found = _call("effort.open", {}, effort)
-    if as_json:
-        terminal.write_json(found)
-        return
+
+def _context_lines(found: Json) -> list[output.Line]:
     texts = [found["context"], *([found["dehydratedContext"]] if found["dehydratedContext"] else [])]
-    lines = "\n\n".join(clean_json(texts)).splitlines()
-    terminal.screen().show([terminal.line(each) for each in lines])
+    return [output.line(each) for each in "\n\n".join(texts).splitlines()]
 
 
 def phase(
     name: Annotated[str, typer.Argument(metavar="PHASE", help="The phase to move to.")],
-    effort: Which = None,
+    effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Move to another phase."""
-    _done("effort.phase", {"phase": name}, effort, as_json, f"in the phase {name}")
+    _send_and_show("effort.phase", {"phase": name}, effort, as_json, f"moved to the phase {name}")
 
 
-def log(text: Words, effort: Which = None, as_json: AsJson = False) -> None:
-    """Write down what was done; the count of tool calls begins anew."""
-    _done("effort.log", {"text": _words(text)}, effort, as_json, "logged")
+def log(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False) -> None:
+    """Log what was done.
+
+    Resets the count of tool calls without a log entry.
+    """
+    _send_and_show("effort.log", {"text": read_text(text)}, effort, as_json, "logged")
 
 
 def configure(
-    metadata: Annotated[str, typer.Argument(metavar="JSON", help="Fields and values; null takes one away.")],
-    effort: Which = None,
+    metadata: Annotated[str, typer.Argument(metavar="JSON", help="Fields and values; null removes a field.")],
+    effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Change limits, guards and gates."""
-    _done("effort.set", {"metadata": _object(metadata)}, effort, as_json, "changed")
+    _send_and_show("effort.set", {"metadata": _metadata(metadata)}, effort, as_json, "changed")
 
 
-def inject(text: Words, effort: Which = None, as_json: AsJson = False) -> None:
-    """Queue a text that the agent gets with its next step, once."""
-    _done("effort.inject", {"text": _words(text)}, effort, as_json, "told at its next step")
+def inject(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False) -> None:
+    """Queue a text for the next step of the agent.
+
+    The agent receives it once.
+    """
+    _send_and_show("effort.inject", {"text": read_text(text)}, effort, as_json, "text queued for the next step")
 
 
 def dehydrate(
-    text: Words,
-    file: Annotated[list[str] | None, typer.Option("--file", "-f", help="For the next session to read.")] = None,
-    effort: Which = None,
+    text: TextArgument,
+    file: Annotated[
+        list[str] | None, typer.Option("--file", "-f", help="File for the next session to read; repeatable.")
+    ] = None,
+    effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand over to the next session: what is done, what is next, what is open."""
-    _done("effort.dehydrate", {"text": _words(text), "files": file or []}, effort, as_json, "handed over")
+    """Hand over to the next session.
+
+    The text says what is done, what is next and what is open.
+    """
+    _send_and_show("effort.dehydrate", {"text": read_text(text), "files": file or []}, effort, as_json, "handed over")
 
 
 def finish(
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="A last word.")] = "",
-    effort: Which = None,
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="A closing remark.")] = "",
+    effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """End an effort."""
-    _done("effort.finish", {"text": _words(text)}, effort, as_json, "finished", "headspace effort list --all")
+    """Finish an effort."""
+    given = {"text": read_text(text)}
+    _send_and_show("effort.finish", given, effort, as_json, "finished", "headspace effort list --all")
 
 
-# --- what they share ---
+# --- shared ---
 
 
-def _call(command: str, arguments: "Json", effort: str | None) -> Any:
-    from claude_headspace.surfaces.client.socket_client import send_command
-
+def _send(command: str, arguments: Json, effort: str | None) -> Any:
     named = {"effort": effort} if effort else {}
     return send_command(command, {"cwd": str(Path.cwd()), **arguments, **named})
 
 
-def _done(
-    command: str, arguments: "Json", effort: str | None, as_json: bool, done: str, then: str = "headspace effort show"
+def _send_and_show(
+    command: str, arguments: Json, effort: str | None, as_json: bool, done: str, then: str = "headspace effort show"
 ) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.text.labels import clean_text
-
-    found = _call(command, arguments, effort)
+    found = _send(command, arguments, effort)
     if as_json:
-        terminal.write_json(found)
+        output.write_json(found)
         return
-    said = clean_text(f"{found['skill']} #{found['ordinal']} in {found['task_dir']}: {done}.")
-    terminal.screen().show([terminal.line(said)], then=[terminal.dim(then)])
+    text = clean_text(f"{found['skill']} #{found['ordinal']} in {found['task_dir']}: {done}.")
+    output.screen().show([output.line(text)], then=[output.dim(then)])
 
 
-def _words(text: str) -> str:
-    import sys
-
-    return sys.stdin.read() if text == "-" else text
-
-
-def _object(text: str) -> "Json":
-    import json
-
-    from claude_headspace.errors import BadRequest
-
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise BadRequest("bad_json", "That is no JSON object.", "Quote it: '{\"heartbeat_limit\": 20}'.")
-    return found
+def _metadata(text: str) -> Json:
+    return parse_object(text, "The metadata", OBJECT_HINT)

@@ -1,25 +1,25 @@
-"""Files that a person names: one that is to be written must be new, one that is to be read must be there."""
+"""Files that are named on the command line: an output file must be new, an input file must exist."""
 
 from pathlib import Path
 
 from claude_headspace.errors import BadRequest
 
 
-def new_file(path: Path) -> Path:
-    """A place for a new file; nothing is written over."""
+def require_new_file(path: Path) -> Path:
+    """The path of a file to write. Never overwrites a file."""
     if path.exists():
-        raise BadRequest("exists", f"{path} is there already.", "Choose another name, or remove it.")
+        raise BadRequest("exists", f"{path} already exists.", "Choose another name, or remove the file.")
     if not path.absolute().parent.is_dir():
         raise BadRequest(
             "no_directory",
-            f"There is no directory {path.parent}.",
-            f"Make it (mkdir -p {path.parent}), or choose another.",
+            f"The directory {path.parent} does not exist.",
+            f"Create it with `mkdir -p {path.parent}`, or choose another.",
         )
     return path
 
 
 def read_file(path: Path) -> bytes:
-    """What is in a file."""
+    """The content of a file."""
     if not path.is_file():
-        raise BadRequest("no_file", f"There is no file {path}.", "Check its name, and the directory that you are in.")
+        raise BadRequest("no_file", f"The file {path} does not exist.", "Check the name and the current directory.")
     return path.read_bytes()

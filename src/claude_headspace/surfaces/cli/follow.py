@@ -1,17 +1,21 @@
-"""Commands that read along: `tail` the events, `logs` the daemon's own log."""
+"""Commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, places
-
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import Json, Message
+from claude_headspace.config import find_paths
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now
+from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
+from claude_headspace.surfaces.cli.presentation.status import log_lines
+from claude_headspace.surfaces.client.api_client import ApiClient, Json, Message
+from claude_headspace.surfaces.client.api_client import follow as follow_stream
+from claude_headspace.surfaces.text.formatting import clean_json
 
 _POLL_SECONDS = 0.2
 
@@ -19,69 +23,65 @@ _POLL_SECONDS = 0.2
 def tail(
     agent: Annotated[
         str | None,
-        typer.Argument(metavar="AGENT", help="Only this agent.", autocompletion=complete_agents),
+        typer.Argument(metavar="AGENT", help="Only events of this agent.", autocompletion=complete_agents),
     ] = None,
     types: Annotated[
-        str, typer.Option("--types", "-t", help="Only these events, with commas, such as state_changed,turn_created.")
+        str,
+        typer.Option("--types", "-t", help="Only these event types, comma-separated: state_changed,turn_created."),
     ] = "",
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="First everything after this event number; 0 is all there is.")
+        int | None, typer.Option("--after", min=0, help="Start after this event number; 0 starts at the beginning.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Follow what happens, one line per event, until Ctrl+C.
+    """Follow events as they happen, one line each.
 
-    It goes on where it stopped when the daemon is restarted. With --json every event is one object on one line, with
-    `id`, `type` and `data`.
+    Ctrl+C ends it. If the daemon restarts, the command reconnects and continues where it stopped. With --json each
+    event is one object per line with `id`, `type` and `data`.
     """
-    from claude_headspace.surfaces.client.api_client import ApiClient, follow
-
     client = ApiClient.local()
     agent_id = client.agent(agent)["id"] if agent else None
     start = client.last_seq() if after is None else after
     wanted = [kind for kind in types.replace(" ", "").split(",") if kind]
     agents = client.agents() if after is None else []
-    messages = follow(ApiClient.local, start, wanted, agent_id=agent_id, on_lost=_say_lost, on_reconnect=_say_back)
+    messages = follow_stream(
+        ApiClient.local, start, wanted, agent_id=agent_id, on_lost=_print_lost, on_reconnect=_print_reconnected
+    )
     try:
         _print_messages(messages, agents, everything=bool(wanted), as_json=as_json)
     except KeyboardInterrupt:
         return
 
 
-def _print_messages(messages: Iterator["Message"], agents: list["Json"], *, everything: bool, as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.event_lines import Ticker
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    ticker = Ticker(
+def _print_messages(messages: Iterator[Message], agents: list[Json], *, everything: bool, as_json: bool) -> None:
+    formatter = EventFormatter(
         clean_json(agents), lambda agent_id: clean_json(ApiClient.local().agent(agent_id)), everything=everything
     )
     for message in messages:
         if as_json:
-            terminal.write_json(message._asdict(), indent=None)
+            output.write_json(message._asdict(), indent=None)
             continue
-        screen = terminal.screen()
-        line = ticker.line(message.type, clean_json(message.data), now(), screen.width)
+        screen = output.screen()
+        line = formatter.line(message.type, clean_json(message.data), now(), screen.width)
         if line is not None:
             screen.show([line])
 
 
-def _say_lost() -> None:
-    typer.echo("The daemon is gone; waiting for it to come back (Ctrl+C ends).", err=True)
+def _print_lost() -> None:
+    typer.echo("The connection to the daemon was lost; waiting for it (Ctrl+C ends).", err=True)
 
 
-def _say_back() -> None:
-    typer.echo("The daemon is back.", err=True)
+def _print_reconnected() -> None:
+    typer.echo("Reconnected to the daemon.", err=True)
 
 
 def logs(
     last: Annotated[int, typer.Option("--last", "-n", min=0, help="How many lines to show.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is logged, until Ctrl+C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines, until Ctrl+C.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the daemon logged."""
-    path = places().log_file
+    """Show the log of the daemon."""
+    path = find_paths().log_file
     if not path.exists() and not follow:
         typer.echo("There is no log yet: the daemon has not run here.", err=True)
         return
@@ -94,19 +94,16 @@ def logs(
         return
 
 
-def _print_log(lines: Iterator[str] | list[str], *, as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import log_lines
-
+def _print_log(lines: Iterable[str], *, as_json: bool) -> None:
     for raw in lines:
         if as_json:
-            terminal.write_json_text(raw.rstrip("\n"))
+            output.write_json_text(raw.rstrip("\n"))
         else:
-            terminal.screen().show(log_lines(raw, now()))
+            output.screen().show(log_lines(raw, now()))
 
 
 def _last_lines(path: Path, number: int) -> tuple[int, list[str]]:
-    """The end of a file and the lines before it."""
+    """The size of a file and its last lines."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             lines = list(deque(file, maxlen=number))
@@ -116,12 +113,12 @@ def _last_lines(path: Path, number: int) -> tuple[int, list[str]]:
 
 
 def _new_lines(path: Path, position: int) -> Iterator[str]:
-    """What is written to a file from now on, also when another takes its place."""
-    known = _identity(path)
+    """The lines that are written to a file after a position, also if the file is replaced."""
+    inode = _inode(path)
     while True:
-        current = _identity(path)
-        if current != known:
-            known, position = current, 0
+        current = _inode(path)
+        if current != inode:
+            inode, position = current, 0
         try:
             with path.open(encoding="utf-8", errors="replace") as file:
                 file.seek(position)
@@ -132,7 +129,7 @@ def _new_lines(path: Path, position: int) -> Iterator[str]:
         time.sleep(_POLL_SECONDS)
 
 
-def _identity(path: Path) -> int | None:
+def _inode(path: Path) -> int | None:
     try:
         return path.stat().st_ino
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""`headspace hook TYPE`: one hook told from standard input, as plate-spinner's `sp hook` does.
+"""The command `hook TYPE`: records one hook event from standard input, like the `sp hook` command of plate-spinner.
 
-It puts the event where the installed script would (docs/hooks.md), so nothing is lost while no daemon runs. It prints
-nothing and exits with 0, whatever happens: a hook must never be felt in Claude Code.
+The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
+Prints nothing and always exits with 0: a hook must never disturb Claude Code.
 """
 
 import json
@@ -15,9 +15,9 @@ from typing import Annotated
 import typer
 
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
-from claude_headspace.surfaces.cli.options import places
+from claude_headspace.config import find_paths
 
-NOTES = {
+METADATA_VARIABLES = {
     "tmux-pane": "TMUX_PANE",
     "tmux-session": "CLAUDE_HEADSPACE_TMUX_SESSION",
     "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
@@ -25,7 +25,7 @@ NOTES = {
     "mode": "CLAUDE_SESSION_MODE",
     "mission-id": "MISSION_EXECUTION_ID",
 }
-"""What the surroundings tell, and the variables that hold it."""
+"""Metadata of the event, and the environment variables it is read from."""
 
 
 def hook(
@@ -33,34 +33,33 @@ def hook(
         str,
         typer.Argument(
             metavar="TYPE",
-            help="session-start, prompt-submit, pre-tool-use, post-tool-use or stop; "
-            "or the name of any hook of Claude Code.",
+            help="session-start, prompt-submit, pre-tool-use, post-tool-use or stop; or any hook name of Claude Code.",
         ),
     ],
 ) -> None:
-    """Tell of one hook, with its payload on standard input.
+    """Record one hook event from standard input.
 
-    For settings that were made for plate-spinner. `headspace install` registers a faster script for the same.
+    For settings that were written for plate-spinner. `headspace install` registers a faster script.
     """
     with suppress(OSError, ValueError):
-        _tell(HOOK_TYPES.get(event, event), sys.stdin.buffer.read())
+        _write_to_spool(HOOK_TYPES.get(event, event), sys.stdin.buffer.read())
 
 
-def _tell(event: str, payload: bytes) -> None:
-    """One new file in the spool, complete when it ends in a newline."""
+def _write_to_spool(event: str, payload: bytes) -> None:
+    """Write one new file to the spool. It is complete when it ends with a newline."""
     fired = f"{time.time():.6f}"
-    told = {name: os.environ.get(variable, "") for name, variable in NOTES.items()}
-    notes = {
+    metadata = {name: os.environ.get(variable, "") for name, variable in METADATA_VARIABLES.items()}
+    header = {
         "event": event,
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
         "client-pid": os.environ.get("CLAUDE_PID") or str(os.getppid()),
         "fired-at": fired,
-        **{name: value for name, value in told.items() if value},
+        **{name: value for name, value in metadata.items() if value},
     }
-    home = places()
-    home.create_directories()
-    path = home.spool / f"{fired}-{os.getpid()}-{secrets.token_hex(4)}.json"
-    text = json.dumps(notes).encode() + b"\n" + payload.rstrip(b"\n") + b"\n"
+    paths = find_paths()
+    paths.create_directories()
+    path = paths.spool / f"{fired}-{os.getpid()}-{secrets.token_hex(4)}.json"
+    text = json.dumps(header).encode() + b"\n" + payload.rstrip(b"\n") + b"\n"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(text)

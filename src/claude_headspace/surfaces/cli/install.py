@@ -1,16 +1,29 @@
-"""Commands about Claude Code's hooks: `install`, `uninstall`."""
+"""Commands that change the settings of Claude Code: `install`, `uninstall`."""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.config import Paths
-from claude_headspace.surfaces.cli.options import places
-
-if TYPE_CHECKING:
-    from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
+from claude_headspace.clients.claude_code.hooks import installation
+from claude_headspace.clients.claude_code.hooks.events import known_to
+from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
+from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
+from claude_headspace.config import Paths, find_paths, installed_config_dirs, load_settings, update_config_dirs
+from claude_headspace.errors import BadConfiguration
+from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.presentation.installation import (
+    hook_reasons,
+    install_footer,
+    install_result,
+    settings_diff,
+)
+from claude_headspace.surfaces.client.api_client import local_tokens
+from claude_headspace.surfaces.client.running_daemon import find_daemon
 
 ConfigDirs = Annotated[
     list[Path] | None,
@@ -18,12 +31,12 @@ ConfigDirs = Annotated[
         "--config-dir",
         "-c",
         metavar="DIR",
-        help="Configuration directory of Claude Code; may be given several times. "
-        "Without it $CLAUDE_CONFIG_DIR or ~/.claude, those of the setting config_dirs, and where it is installed.",
+        help="Config dir of Claude Code; repeatable. Default: $CLAUDE_CONFIG_DIR or ~/.claude, the setting "
+        "config_dirs, and every directory with installed hooks.",
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def install(
@@ -31,128 +44,105 @@ def install(
     transport: Annotated[
         Literal["command", "http"],
         typer.Option(
-            "--transport", help="A script, which keeps events while the daemon is down; or HTTP, which loses them."
+            "--transport", help="A script, which stores events while the daemon is down; or HTTP, which loses them."
         ),
     ] = "command",
     client_version: Annotated[
         str | None,
-        typer.Option("--client-version", metavar="X.Y.Z", help="Claude Code's version; without it `claude` is asked."),
+        typer.Option("--client-version", metavar="X.Y.Z", help="Version of Claude Code; default: ask `claude`."),
     ] = None,
     statusline: Annotated[
         bool,
         typer.Option(
             "--statusline",
-            help="Also read Claude Code's status line: context, cost, limits. One that is there goes on as it is.",
+            help="Also read the status line of Claude Code: context, cost, limits. An existing status line keeps "
+            "working.",
         ),
     ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Let Claude Code report to Headspace.
+    """Install the hooks in Claude Code.
 
-    Adds hooks to settings.json beside those that are there, and puts the script they run into the directory hooks.
-    `headspace uninstall` gives the file back as it was. Sessions that run already pick the hooks up by themselves.
+    Adds the hooks to settings.json, keeps existing hooks, and copies the hook script to the directory `hooks`. Running
+    sessions use the new hooks without a restart. `headspace uninstall` restores the original file.
     """
-    from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.clients.claude_code.hooks.events import known_to
-    from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.installation import after_install, differences, outcome, reasons
-
-    home, screen = places(), terminal.screen()
-    url = _url(home) if transport == "http" else None
+    paths, screen = find_paths(), output.screen()
+    url = _daemon_url(paths) if transport == "http" else None
     events = known_to(parse_version(client_version) if client_version else find_version())
     plans = [
-        installed.plan_install(config, events, url, status_line=statusline) for config in config_dirs(config_dir, home)
+        installation.plan_install(config, events, url, status_line=statusline)
+        for config in config_dirs(config_dir, paths)
     ]
     if dry_run:
-        screen.show(differences(plans))
+        screen.show(settings_diff(plans))
         return
     if not yes:
-        screen.show(reasons(events, screen.width))
-        _confirm(f"Install these hooks in {_names(plans)}?")
-    carry_out(plans, home)
-    screen.show(outcome(plans, "installed"), then=after_install(transport))
+        screen.show(hook_reasons(events, screen.width))
+        _confirm(f"Install these hooks in {_directories(plans)}?")
+    install_hooks(plans, paths)
+    screen.show(install_result(plans, "installed"), then=install_footer(transport))
 
 
-def carry_out(plans: "Sequence[Change]", home: Paths) -> None:
-    """Install what was agreed on, and remember where."""
-    from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.config import update_config_dirs
-    from claude_headspace.surfaces.auth.tokens import Scope
-    from claude_headspace.surfaces.client.api_client import local_tokens
-
-    home.create_directories()
-    token = local_tokens(home)[Scope.INGEST]
+def install_hooks(plans: Sequence[Change], paths: Paths) -> None:
+    """Install hooks as planned, and record the directories."""
+    paths.create_directories()
+    token = local_tokens(paths)[Scope.INGEST]
     for plan in plans:
-        installed.install(plan, home.state, token)
+        installation.install(plan, paths.state, token)
     if plans:
-        update_config_dirs(home, installed=[plan.config.path for plan in plans])
+        update_config_dirs(paths, installed=[plan.config.path for plan in plans])
 
 
 def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
-    """Take the hooks away again.
+    """Remove the hooks from Claude Code.
 
-    If nobody has changed settings.json since, it becomes byte for byte what it was; else only our hooks are removed.
+    An unchanged settings.json is restored byte for byte. If it was edited since, only the hooks of Headspace are
+    removed.
     """
-    from claude_headspace.clients.claude_code.hooks import installation as installed
-    from claude_headspace.config import update_config_dirs
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.installation import differences, outcome
-
-    home, screen = places(), terminal.screen()
-    plans = [installed.plan_uninstall(config) for config in config_dirs(config_dir, home)]
+    paths, screen = find_paths(), output.screen()
+    plans = [installation.plan_uninstall(config) for config in config_dirs(config_dir, paths)]
     if dry_run:
-        screen.show(differences(plans))
+        screen.show(settings_diff(plans))
         return
     if not yes:
-        _confirm(f"Remove Headspace's hooks from {_names(plans)}?")
+        _confirm(f"Remove the hooks of Headspace from {_directories(plans)}?")
     for plan in plans:
-        installed.uninstall(plan)
-    if home.state.exists():
-        update_config_dirs(home, removed=[plan.config.path for plan in plans])
-    screen.show(outcome(plans, "removed"))
+        installation.uninstall(plan)
+    if paths.state.exists():
+        update_config_dirs(paths, removed=[plan.config.path for plan in plans])
+    screen.show(install_result(plans, "removed"))
 
 
-def config_dirs(given: Sequence[Path] | None, home: Paths) -> list["ConfigDir"]:
-    """The directories that are meant, each once."""
-    from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-    from claude_headspace.config import installed_config_dirs, load_settings
-
+def config_dirs(given: Sequence[Path] | None, paths: Paths) -> list[ConfigDir]:
+    """The config dirs to change: the given ones, or all known ones, each once."""
     named = list(given or [])
     if not named:
-        named = [usual_config_dir(), *map(Path, load_settings(home).config_dirs), *installed_config_dirs(home)]
+        named = [default_config_dir(), *map(Path, load_settings(paths).config_dirs), *installed_config_dirs(paths)]
     return [ConfigDir(path) for path in dict.fromkeys(path.expanduser().absolute() for path in named)]
 
 
-def usual_config_dir() -> Path:
-    """Where Claude Code keeps its settings, as it finds out itself."""
-    import os
-
+def default_config_dir() -> Path:
+    """The config dir that Claude Code uses in this environment."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
 
 
-def _url(home: Paths) -> str:
-    """Where the daemon is, or will be."""
-    from claude_headspace.config import load_settings
-    from claude_headspace.surfaces.client.running_daemon import find_daemon
-
-    if (daemon := find_daemon(home)) is not None:
+def _daemon_url(paths: Paths) -> str:
+    """The address of the running daemon, or the configured one."""
+    if (daemon := find_daemon(paths)) is not None:
         return daemon.url
-    settings = load_settings(home)
+    settings = load_settings(paths)
     return f"http://{settings.host}:{settings.port}"
 
 
-def _names(plans: Sequence["Change"]) -> str:
+def _directories(plans: Sequence[Change]) -> str:
     return ", ".join(str(plan.config.path) for plan in plans)
 
 
 def _confirm(question: str) -> None:
-    import sys
-
-    from claude_headspace.errors import BadConfiguration
-
     if not sys.stdin.isatty():
-        raise BadConfiguration("not_asked", "There is nobody here to ask.", "Add --yes, or look first with --dry-run.")
+        raise BadConfiguration(
+            "not_asked", "Confirmation needs a terminal.", "Add --yes, or review the changes with --dry-run."
+        )
     if not typer.confirm(question, default=True):
         raise typer.Exit

@@ -1,63 +1,71 @@
-"""`headspace mission …` and `headspace report`: send an agent off, see what came of it. Agents run these themselves."""
+"""`headspace mission …` and `headspace report`: start an agent on a goal and get its result. Agents run them, too."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, places
+from claude_headspace.config import find_paths
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.mission.messages import worker_prompt
+from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, read_text
+from claude_headspace.surfaces.cli.presentation.missions import mission_lines, mission_started, mission_table
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.launch.start_client import (
+    Job,
+    find_client,
+    open_session,
+    tmux_name,
+    worker_environment,
+)
 
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import ApiClient, Json
-
-Which = Annotated[str, typer.Argument(metavar="MISSION", help="Id, beginning of the id, or name of its worker.")]
+MissionArgument = Annotated[
+    str, typer.Argument(metavar="MISSION", help="Id, beginning of the id, or name of the worker.")
+]
 OUTCOMES = ("succeeded", "failed", "abandoned")
 
 
 def start(
     context: typer.Context,
-    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done; `-` reads it from standard input.")],
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What to do; `-` reads standard input.")],
     background: Annotated[
-        bool, typer.Option("--background", "-b", help="Without a terminal to look at: it ends when it is done.")
+        bool, typer.Option("--background", "-b", help="Run without an interactive client; ends when it is done.")
     ] = False,
     conversation: Annotated[
         str | None,
-        typer.Option("--for", metavar="AGENT", help="Who is told when it is over.", autocompletion=complete_agents),
+        typer.Option("--for", metavar="AGENT", help="Agent that receives the result.", autocompletion=complete_agents),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="What the worker is called; else it gets a name.")] = "",
-    role: Annotated[str | None, typer.Option("--role", help="Its role.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Name of the worker; default: generated.")] = "",
+    role: Annotated[str | None, typer.Option("--role", help="Role of the worker.")] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Start nothing: print what to start a client of your own with.")
+        bool, typer.Option("--record", help="Only register the mission, and print the environment for your own client.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send an agent off to do something by itself.
+    """Start an agent that works on a goal on its own.
 
-    It runs in a tmux session of its own. An agent that runs this command is told when its worker is back. Arguments
-    after `--` are Claude Code's own.
+    The worker runs in a new tmux session. If an agent runs this command, it receives the result when the worker has
+    finished. Arguments after `--` are passed to Claude Code.
     """
-    from claude_headspace.outputs import tmux
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.launch.start_client import find_client
-
     client = ApiClient.local()
     if not record:
         find_client()
         tmux.require_tmux()
     mode = "background" if background else "mission"
-    text = _words(goal)
-    begun = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
-    session = None if record else _send_off(client, begun, text, context.args)
-    _show_begun(begun, session, as_json)
+    text = read_text(goal)
+    mission = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
+    session = None if record else _start_worker(client, mission, text, context.args)
+    if as_json:
+        output.write_json({**mission, "tmux_session": session})
+        return
+    then = [output.dim(f"headspace mission show {mission['id'][:8]}")]
+    output.screen().show(mission_started(mission, session), then=then)
 
 
-def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[str]") -> str:
-    """Start the worker in a tmux session of its own; what cannot be started is over."""
-    from claude_headspace.errors import HeadspaceError
-    from claude_headspace.kernel.mission.messages import worker_prompt
-    from claude_headspace.surfaces.launch.start_client import Job, open_session, tmux_name, worker_environment
-
+def _start_worker(client: ApiClient, mission: Json, goal: str, arguments: list[str]) -> str:
+    """Start the worker in a new tmux session. If that fails, the mission is abandoned."""
     worker = mission["workers"][0]["name"]
     headless = ["-p"] if mission["mode"] == "background" else []
     given = [
@@ -70,96 +78,62 @@ def _send_off(client: "ApiClient", mission: "Json", goal: str, arguments: "list[
         *arguments,
     ]
     try:
-        open_session(places(), tmux_name(worker), Job(given, worker_environment()), str(Path.cwd()))
+        open_session(find_paths(), tmux_name(worker), Job(given, worker_environment()), str(Path.cwd()))
     except HeadspaceError as error:
         client.finish_mission(mission["id"], "abandoned", f"it could not be started: {error.message}")
         raise
     return tmux_name(worker)
 
 
-def _show_begun(mission: "Json", session: str | None, as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import begun
-
-    if as_json:
-        terminal.write_json({**mission, "tmux_session": session})
-        return
-    then = [terminal.dim(f"headspace mission show {mission['id'][:8]}")]
-    terminal.screen().show(begun(mission, session), then=then)
-
-
 def list_missions(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Also those that ended more than a day ago.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include missions that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the missions: what was asked, who works on it, what came of it."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import missions
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    found = ApiClient.local().missions(include_old=every)
-    if as_json:
-        terminal.write_json(found)
-        return
-    screen = terminal.screen()
-    screen.show(missions(clean_json(found), now(), screen.width))
+    """List missions."""
+    found = ApiClient.local().missions(include_old=show_all)
+    output.write_result(found, as_json, lambda found, screen: mission_table(found, now(), screen.width))
 
 
-def show(mission: Which, as_json: AsJson = False) -> None:
-    """Show a mission: its sessions, what happened, and its outcome."""
-    from claude_headspace.surfaces.client.api_client import ApiClient
-
+def show(mission: MissionArgument, as_json: AsJson = False) -> None:
+    """Show a mission: its sessions, timeline and outcome."""
     _show(ApiClient.local().mission(mission), as_json)
 
 
-def _show(mission: "Json", as_json: bool) -> None:
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.missions import mission_portrait
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    if as_json:
-        terminal.write_json(mission)
-        return
-    screen = terminal.screen()
-    screen.show(mission_portrait(clean_json(mission), now(), screen.width))
-
-
 def finish(
-    mission: Which,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Why.")] = "",
+    mission: MissionArgument,
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The reason.")] = "",
     outcome: Annotated[str, typer.Option("--outcome", "-o", help=", ".join(OUTCOMES) + ".")] = "succeeded",
     as_json: AsJson = False,
 ) -> None:
-    """Say how a mission ended. Its conversation is told."""
-    from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.client.api_client import ApiClient
+    """Close a mission with an outcome.
 
+    The agent that started the mission is informed.
+    """
     if outcome not in OUTCOMES:
-        raise BadRequest("bad_outcome", f"There is no outcome {outcome}.", f"There are: {', '.join(OUTCOMES)}.")
-    _show(ApiClient.local().finish_mission(mission, outcome, _words(text)), as_json)
+        raise BadRequest("bad_outcome", f"Unknown outcome: {outcome}.", f"Use one of: {', '.join(OUTCOMES)}.")
+    _show(ApiClient.local().finish_mission(mission, outcome, read_text(text)), as_json)
+
+
+def _show(mission: Json, as_json: bool) -> None:
+    output.write_result(mission, as_json, lambda mission, screen: mission_lines(mission, now(), screen.width))
 
 
 def report(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What came of it; `-` reads it from standard input.")],
-    failed: Annotated[bool, typer.Option("--failed", help="It could not be done.")] = False,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The result; `-` reads standard input.")],
+    failed: Annotated[bool, typer.Option("--failed", help="The goal was not reached.")] = False,
     mission: Annotated[
-        str, typer.Option("--mission", metavar="MISSION", help="Which; without it the one of this session.")
+        str, typer.Option("--mission", metavar="MISSION", help="Which mission; default: that of this session.")
     ] = "mine",
     as_json: AsJson = False,
 ) -> None:
-    """Report what came of your mission, as the worker: that ends it, and your conversation is told."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_text
+    """Report the result of your mission, as its worker.
 
-    done = ApiClient.local().report(_words(text), mission, failed=failed)
-    if as_json:
-        terminal.write_json(done)
-        return
-    told = f"{done['conversation']} is told." if done["conversation"] else "It stands in `headspace mission show`."
-    terminal.screen().show([terminal.line(clean_text(f"Reported. {told}"))])
+    This closes the mission. The agent that started it receives the report.
+    """
+    done = ApiClient.local().report(read_text(text), mission, failed=failed)
+    output.write_result(done, as_json, lambda done, _: [output.line(f"Reported. {_recipient(done)}")])
 
 
-def _words(text: str) -> str:
-    return sys.stdin.read() if text == "-" else text
+def _recipient(mission: Json) -> str:
+    agent = mission["conversation"]
+    return f"{agent} receives the result." if agent else "`headspace mission show` shows it."

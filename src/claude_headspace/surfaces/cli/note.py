@@ -1,39 +1,40 @@
-"""`headspace note`: what an agent is at, in its own words. Agents run it themselves; it goes through the socket."""
+"""The command `note`: what an agent is working on, in its own words. Agents run it themselves, through the socket."""
 
 from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents
+from claude_headspace.errors import BadRequest
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, read_text
+from claude_headspace.surfaces.client.api_client import Json
+from claude_headspace.surfaces.client.socket_client import ancestors, send_command
 
 
 def note(
-    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT…", help="What it is at; - reads it.")] = None,
+    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT…", help="The note; - reads standard input.")] = None,
     agent: Annotated[
         str | None,
-        typer.Option("--agent", "-a", help="Whose; else the agent that this runs in.", autocompletion=complete_agents),
+        typer.Option(
+            "--agent", "-a", help="Which agent; default: the one that runs this.", autocompletion=complete_agents
+        ),
     ] = None,
-    clear: Annotated[bool, typer.Option("--clear", help="Take the note back.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the note.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say in a few words what an agent is working on.
+    """Set a short note on what an agent is working on.
 
-    Inside an agent it is that agent's note; it is shown on every surface, with its age.
+    Every view shows the note with its age. Inside an agent it is the note of that agent.
     """
-    import sys
+    words = read_text(" ".join(text or ())).strip()
+    if clear == bool(words):
+        raise BadRequest("no_note", "Pass a text or --clear, not both.", 'Example: headspace note "fixing the login"')
+    target = {"agent": agent} if agent else {"ancestors": ancestors()}
+    found = send_command("agent.note", {"text": words, **target})
+    output.write_result(found, as_json, lambda found, _: [output.line(_result(found))])
 
-    from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.socket_client import ancestors, send_command
-    from claude_headspace.surfaces.text.labels import clean_text
 
-    words = sys.stdin.read() if text == ["-"] else " ".join(text or ())
-    if clear == bool(words.strip()):
-        raise BadRequest("no_note", "There is no text, or one too many.", 'headspace note "what you do", or --clear')
-    named = {"agent": agent} if agent else {"ancestors": ancestors()}
-    found = send_command("agent.note", {"text": words.strip(), **named})
-    if as_json:
-        terminal.write_json(found)
-        return
-    said = f"{found['agent']} is at: {found['note']}" if found["note"] else f"The note of {found['agent']} is gone."
-    terminal.screen().show([terminal.line(clean_text(said))])
+def _result(found: Json) -> str:
+    if not found["note"]:
+        return f"Removed the note of {found['agent']}."
+    return f"{found['agent']}: {found['note']}"

@@ -1,56 +1,43 @@
-"""`headspace notify`: what was sent and what is held back, the rules in force, a test of the channels."""
+"""`headspace notify`: sent and delayed notifications, the rules in use, and a test of the channels."""
 
 from typing import Annotated
 
 import typer
 
+from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.presentation.notifications import (
+    channel_test_result,
+    notification_rules,
+    notification_table,
+)
+from claude_headspace.surfaces.client.api_client import ApiClient
 
 
-def list_notices(as_json: AsJson = False) -> None:
-    """List who was called about what, what is held back and why."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import notices
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
+def list_notifications(as_json: AsJson = False) -> None:
+    """List notifications that were sent or are delayed."""
     found = ApiClient.local().notifications()
-    if as_json:
-        terminal.write_json(found)
-        return
-    screen = terminal.screen()
-    screen.show(notices(clean_json(found), now(), screen.width))
+    output.write_result(found, as_json, lambda found, screen: notification_table(found, now(), screen.width))
 
 
 def rules(as_json: AsJson = False) -> None:
-    """Show how you are called: channels, kinds, quiet hours. Addresses are not shown."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import rules as lines
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
+    """Show notification channels, rules and quiet hours.
 
+    Addresses of channels are not shown.
+    """
     found = ApiClient.local().notification_rules()
-    if as_json:
-        terminal.write_json(found)
-        return
-    screen = terminal.screen()
-    screen.show(lines(clean_json(found), now(), screen.width))
+    output.write_result(found, as_json, lambda found, screen: notification_rules(found, now(), screen.width))
 
 
-def try_out(
-    channel: Annotated[str | None, typer.Argument(metavar="CHANNEL", help="Which one; all if left out.")] = None,
+def send_test(
+    channel: Annotated[str | None, typer.Argument(metavar="CHANNEL", help="The channel; default: all.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send a test through every channel, or one, and say what came of it."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.notifications import trial
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
+    """Send a test notification.
 
+    Exits with 1 if it could not be sent through every channel.
+    """
     found = ApiClient.local().test_notifications(channel)
-    if as_json:
-        terminal.write_json(found)
-    else:
-        terminal.screen().show(trial(clean_json(found)))
+    output.write_result(found, as_json, lambda found, _: channel_test_result(found))
     if not found["ok"]:
         raise typer.Exit(1)

@@ -2,15 +2,18 @@
 
 import os
 import sys
+import webbrowser
 from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from claude_headspace.errors import Forbidden
-from claude_headspace.surfaces.cli.options import AsJson, places
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.client.api_client import ApiClient
 
-AGENT_MARKS = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
+AGENT_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 
 
 def open_page(
@@ -19,31 +22,26 @@ def open_page(
 ) -> None:
     """Open the dashboard in your browser, signed in.
 
-    The link works once, for five minutes; the browser then stays signed in for thirty days. Without a screen the link
-    is printed.
+    The link works once, within five minutes. The browser then stays signed in for thirty days. Without a display the
+    link is printed.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
-
-    _refuse_agents(os.environ)
-    client = ApiClient.local(places())
-    invitation = client.create_sign_in_link()
-    link = client.url + invitation["path"]
+    _reject_agents(os.environ)
+    client = ApiClient.local()
+    sign_in = client.create_sign_in_link()
+    link = client.url + sign_in["path"]
     if as_json:
-        terminal.write_json({"url": link, "expires_in_seconds": invitation["expires_in_seconds"]})
+        output.write_json({"url": link, "expires_in_seconds": sign_in["expires_in_seconds"]})
         return
-    screen = terminal.screen()
-    if only_print or not opened(link):
-        hint = "Open it in a browser on this machine. It works once, for five minutes."
-        screen.show([terminal.line(link)], then=[terminal.line(hint)])
+    screen = output.screen()
+    if only_print or not open_in_browser(link):
+        hint = "Open this link in a browser on this machine. It works once, within five minutes."
+        screen.show([output.line(link)], then=[output.line(hint)])
     else:
-        screen.show([terminal.line(f"Opened {client.url} in your browser.")])
+        screen.show([output.line(f"Opened {client.url} in your browser.")])
 
 
-def opened(link: str) -> bool:
-    """Whether a browser with a screen took it."""
-    import webbrowser
-
+def open_in_browser(link: str) -> bool:
+    """Open a link. False if there is no display or no browser."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
@@ -53,15 +51,15 @@ def opened(link: str) -> bool:
 
 
 def is_agent(env: Mapping[str, str] = os.environ) -> bool:
-    """Whether an agent of Claude Code runs this."""
-    return any(env.get(mark) for mark in AGENT_MARKS)
+    """Whether an agent runs this command."""
+    return any(env.get(name) for name in AGENT_VARIABLES)
 
 
-def _refuse_agents(env: Mapping[str, str]) -> None:
-    """Signing in is for people: an agent could answer its own questions with it."""
+def _reject_agents(env: Mapping[str, str]) -> None:
+    """Only people sign in: an agent could answer its own questions on the dashboard."""
     if is_agent(env):
         raise Forbidden(
             "not_for_agents",
-            "An agent of Claude Code cannot sign in to the dashboard.",
-            "Run `headspace open` in a terminal of your own.",
+            "Agents cannot sign in to the dashboard.",
+            "Run `headspace open` in your own terminal.",
         )

@@ -1,19 +1,20 @@
-"""What several commands share: their options, and how they find the daemon and the time."""
+"""Options, arguments and small functions that several commands share."""
 
+import json
 import os
+import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from claude_headspace.config import Paths, find_paths
-from claude_headspace.errors import HeadspaceError
+from claude_headspace.errors import BadRequest, HeadspaceError
 
 
 def complete_agents(incomplete: str) -> list[str]:
-    """Names of agents, for the shell; nothing if the daemon does not answer at once."""
-    from claude_headspace.surfaces.client.api_client import ApiClient
+    """Agent names for shell completion. Empty if the daemon does not answer quickly."""
+    from claude_headspace.surfaces.client.api_client import ApiClient  # noqa: PLC0415  # only completion needs it
 
     try:
         names = [agent["name"] for agent in ApiClient.local(timeout=0.5).agents()]
@@ -22,24 +23,36 @@ def complete_agents(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def project_meant(written: str | None) -> str | None:
-    """A project as the daemon knows it: a directory is written from the root, wherever this command runs."""
-    if written is None or not (written in (".", "..", "~") or "/" in written):
-        return written
-    return str(Path(os.path.abspath(Path(written).expanduser())))  # noqa: PTH100  # links stay as they are, `..` goes
-
-
-Agent = Annotated[
-    str, typer.Argument(metavar="AGENT", help="Name, id, or beginning of the id.", autocompletion=complete_agents)
+AgentArgument = Annotated[
+    str,
+    typer.Argument(metavar="AGENT", help="Name, id, or beginning of the id.", autocompletion=complete_agents),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def places() -> Paths:
-    """Where things live."""
-    return find_paths()
+def resolve_project(text: str | None) -> str | None:
+    """A project option. A path becomes absolute, because the daemon does not know the current directory."""
+    if text is None or not (text in (".", "..", "~") or "/" in text):
+        return text
+    return str(Path(os.path.abspath(Path(text).expanduser())))  # noqa: PTH100  # symbolic links must stay
+
+
+def read_text(argument: str) -> str:
+    """A text argument; `-` reads standard input."""
+    return sys.stdin.read() if argument == "-" else argument
+
+
+def parse_object(text: str, name: str, hint: str) -> dict[str, Any]:
+    """A JSON object from the command line."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest("bad_json", f"{name} is not valid JSON: {error}.", hint) from error
+    if not isinstance(found, dict):
+        raise BadRequest("bad_json", f"{name} is not a JSON object.", hint)
+    return found
 
 
 def now() -> datetime:
-    """The time here."""
+    """The current time, in the local time zone."""
     return datetime.now().astimezone()

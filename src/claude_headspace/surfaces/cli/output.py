@@ -1,7 +1,7 @@
-"""The one door to the terminal. Lines are texts with roles; only here a role becomes a colour.
+"""Writes to the terminal, as the only module that does. A line consists of texts with roles; roles become colours here.
 
-Colour is spent where it is wanted: on a terminal, without `NO_COLOR`. `FORCE_COLOR` wants it elsewhere too. Roles use
-the 16 colours that the user's own theme defines.
+Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE_COLOR` is set. They are the 16 colours
+that the user's terminal theme defines.
 """
 
 import json
@@ -9,12 +9,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.text.labels import cut, wrap
+from claude_headspace.surfaces.text.formatting import clean_json, cut, wrap
 
 
 class Span(NamedTuple):
@@ -33,26 +33,26 @@ ROLES = {
     "idle": "2",
     "starting": "2",
     "ended": "2",
-    "quiet": "2",
+    "dim": "2",
     "strong": "1",
     "found": "1;4",
 }
-"""Attention is the only filled colour."""
+"""ANSI codes by role. A waiting agent is the only one with a background colour."""
 
-UNLIMITED = 10_000
+UNLIMITED_WIDTH = 10_000
 EMPTY_LINE: Line = ()
 
 
 class Screen(NamedTuple):
-    """Where lines go."""
+    """Standard output: its width, and how to write to it."""
 
     width: int
     colour: bool
     is_interactive: bool
-    """Whether a person reads along, who may want to know what to type next."""
+    """Whether standard output is a terminal. Then the next commands worth typing are printed, too."""
 
     def show(self, lines: Iterable[Line], then: Iterable[Line] = ()) -> None:
-        """Print lines, each at once; for people also `then`, what to do next."""
+        """Print lines; on a terminal also `then`, the next commands worth typing."""
         for each in (*lines, *then) if self.is_interactive else lines:
             parts = [_paint(span) if self.colour else span.text for span in each]
             sys.stdout.write("".join(parts).rstrip() + "\n")
@@ -60,23 +60,25 @@ class Screen(NamedTuple):
 
 
 def screen() -> Screen:
-    """What standard output is."""
+    """The properties of standard output."""
     interactive = sys.stdout.isatty()
-    told = os.environ.get("COLUMNS", "")
-    width = shutil.get_terminal_size().columns if interactive or (told.isdigit() and int(told)) else UNLIMITED
+    columns = os.environ.get("COLUMNS", "")
+    width = (
+        shutil.get_terminal_size().columns if interactive or (columns.isdigit() and int(columns)) else UNLIMITED_WIDTH
+    )
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     wanted = interactive or bool(os.environ.get("FORCE_COLOR"))
     return Screen(max(width, 20), wanted and not plain, interactive)
 
 
 def line(*parts: Span | str) -> Line:
-    """A line of parts."""
+    """A line made of parts."""
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 
 
 def dim(text: str) -> Line:
-    """A line that steps back."""
-    return (Span(text, "quiet"),)
+    """A dim line."""
+    return (Span(text, "dim"),)
 
 
 def row(cells: Iterable[Span], widths: Iterable[int], right: Iterable[bool]) -> Line:
@@ -96,7 +98,7 @@ def _paint(span: Span) -> str:
 
 
 def hanging(start: Line, text: str, width: int, role: str = "", indent: int | None = None) -> list[Line]:
-    """A text behind its start; its further lines stand under the first one, or at the indent."""
+    """A text that is wrapped with a hanging indent: below its first word, or at `indent`."""
     used = sum(cell_len(span.text) for span in start)
     margin = used if indent is None else indent
     first, *others = wrap(text, max(width - margin, 20), used - margin)
@@ -112,6 +114,15 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
 
 
 def write_json_text(text: str) -> None:
-    """Print what is JSON already; what a terminal would act on is escaped, as JSON allows."""
+    """Print a text that is JSON already. Control characters are escaped, as JSON allows."""
     sys.stdout.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()
+
+
+def write_result(result: Any, as_json: bool, lines: Callable[[Any, Screen], Iterable[Line]]) -> None:
+    """Print a result: as JSON for programs, as lines for people. Control characters are removed before `lines` runs."""
+    if as_json:
+        write_json(result)
+        return
+    terminal = screen()
+    terminal.show(lines(clean_json(result), terminal))

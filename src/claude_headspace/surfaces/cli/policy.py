@@ -1,83 +1,78 @@
-"""Commands about what agents may do: `policy check`, `explain`, `test`, `backtest`."""
+"""`headspace policy`: the commands `check`, `explain`, `test` and `backtest` about the rules for tool calls."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from claude_headspace.clients.claude_code import SHELL_TOOL
-from claude_headspace.surfaces.cli.options import AsJson, places
+from claude_headspace.clients.tools import find_tool
+from claude_headspace.config import find_paths, load_settings
+from claude_headspace.inputs.policy.files import RuleBook
+from claude_headspace.kernel.policy.call import Subject
+from claude_headspace.kernel.tools import ToolKind
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.presentation.policy import (
+    backtest_result,
+    explanation,
+    policy_check_result,
+    policy_test_result,
+)
+from claude_headspace.surfaces.client import policy_checks
+from claude_headspace.surfaces.client.api_client import ApiClient
 
 Preset = Literal["guard", "strict", "watch", "off"]
 Mode = Literal["interactive", "mission", "background"]
 
 PresetOption = Annotated[
-    Preset | None, typer.Option("--preset", help="Another preset than the one that is set.", show_default=False)
+    Preset | None, typer.Option("--preset", help="Use this preset instead of the configured one.", show_default=False)
 ]
 FileOption = Annotated[
-    Path | None, typer.Option("--policy", "-f", help="Rules in place of your policy.toml.", show_default=False)
+    Path | None, typer.Option("--policy", "-f", help="Use this file instead of your policy.toml.", show_default=False)
 ]
 
 
 def check(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Rules in place of your policy.toml.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Use this file instead of your policy.toml.")
+    ] = None,
     preset: PresetOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell whether the rules can be used, and what yours change.
+    """Validate the rule files and list your changes.
 
-    Reads your policy.toml and contacts.toml, and what the project in this directory adds. Exits with 1 if any of them
-    cannot be used.
+    Reads policy.toml, contacts.toml, and the rules of the project in this directory. Exits with 1 if a file is invalid.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import checked
-    from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    report = policy.check(places(), _preset(preset), str(Path.cwd()), file)
-    if as_json:
-        terminal.write_json(report)
-        return
-    screen = terminal.screen()
-    screen.show(checked(clean_json(report), screen.width))
+    report = policy_checks.check(find_paths(), _preset(preset), str(Path.cwd()), file)
+    output.write_result(report, as_json, lambda report, screen: policy_check_result(report, screen.width))
 
 
 def explain(
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="What an agent would run, in quotes.")],
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command line of the agent, in quotes.")],
     tool: Annotated[
         str,
-        typer.Option("--tool", "-t", help="Another tool: COMMAND is then the file it writes, or its input as JSON."),
+        typer.Option("--tool", "-t", help="Another tool; COMMAND is then the file that it writes, or its JSON input."),
     ] = SHELL_TOOL,
-    mode: Annotated[Mode, typer.Option("--mode", "-m", help="The mode of the session.")] = "interactive",
-    role: Annotated[str | None, typer.Option("--role", "-r", help="The role of the session.")] = None,
+    mode: Annotated[Mode, typer.Option("--mode", "-m", help="Mode of the session.")] = "interactive",
+    role: Annotated[str | None, typer.Option("--role", "-r", help="Role of the session.")] = None,
     preset: PresetOption = None,
     file: FileOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a call would do, and what the rules say of it. Nothing is run."""
-    from claude_headspace.kernel.policy.call import Subject
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import explained
-    from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import clean_json
+    """Explain what the rules decide about a tool call.
 
-    book = policy.rule_book(places(), _preset(preset), file)
-    here, home = str(Path.cwd()), str(Path.home())
-    report = policy.explain(book, tool, _input(tool, command), Subject(mode, role), here, home)
-    if as_json:
-        terminal.write_json(report)
-        return
-    screen = terminal.screen()
-    screen.show(explained(clean_json(report), screen.width))
+    Shows the programs that the call would run, the files that it would use, and the rules that match. Nothing is run.
+    """
+    directory, home = str(Path.cwd()), str(Path.home())
+    given = _tool_input(tool, command)
+    report = policy_checks.explain(_rules(preset, file), tool, given, Subject(mode, role), directory, home)
+    output.write_result(report, as_json, lambda report, screen: explanation(report, screen.width))
 
 
-def _input(tool: str, text: str) -> dict[str, object]:
-    """The tool's input: a command, a JSON object, or the name of a file."""
-    import json
-
-    from claude_headspace.clients.tools import find_tool
-    from claude_headspace.kernel.tools import ToolKind
-
+def _tool_input(tool: str, text: str) -> dict[str, object]:
+    """The input of the tool: a command, a JSON object, or the name of a file."""
     known = find_tool(tool)
     if known.kind is ToolKind.SHELL:
         return {"command": text}
@@ -85,68 +80,49 @@ def _input(tool: str, text: str) -> dict[str, object]:
         try:
             found: dict[str, object] = json.loads(text)
         except ValueError as error:
-            raise typer.BadParameter(f"That is no JSON: {error}.") from error
+            raise typer.BadParameter(f"Not valid JSON: {error}.") from error
         return found
     return {known.file or "path": text}
 
 
-def try_out(
+def run_tests(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="Files of calls with the verdicts they should get.")
+        list[Path], typer.Argument(metavar="FILE…", help="Files with tool calls and the expected verdicts.")
     ],
     preset: PresetOption = None,
     file: FileOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try calls on the rules, and tell which came out otherwise than they should.
+    """Run test cases against the rules.
 
-    Exits with 1 if any did.
+    Exits with 1 if a tool call gets another verdict than expected.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.policy import tested
-    from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    book = policy.rule_book(places(), _preset(preset), file)
-    report = policy.run_cases(book, files, str(Path.cwd()), str(Path.home()))
-    if as_json:
-        terminal.write_json(report)
-    else:
-        screen = terminal.screen()
-        screen.show(tested(clean_json(report), screen.width))
+    report = policy_checks.run_cases(_rules(preset, file), files, str(Path.cwd()), str(Path.home()))
+    output.write_result(report, as_json, lambda report, screen: policy_test_result(report, screen.width))
     if report["wrong"]:
         raise typer.Exit(1)
 
 
 def backtest(
     last: Annotated[
-        int | None, typer.Option("--last", "-n", min=1, help="Only the newest so many events.", show_default=False)
+        int | None, typer.Option("--last", "-n", min=1, help="Only the newest events, this many.", show_default=False)
     ] = None,
     preset: PresetOption = None,
     file: FileOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what the rules would have said of the calls that agents made.
+    """Apply the rules to past tool calls.
 
-    Goes through the daemon's whole log. Files and links are looked up as they are today.
+    Reads the log of the daemon and lists the calls that the rules would have stopped. Files and links are resolved as
+    they are today.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.options import now
-    from claude_headspace.surfaces.cli.presentation.policy import looked_back
-    from claude_headspace.surfaces.client import policy_checks as policy
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
+    report = policy_checks.backtest(ApiClient.local(), _rules(preset, file), str(Path.home()), last)
+    output.write_result(report, as_json, lambda report, screen: backtest_result(report, now(), screen.width))
 
-    book = policy.rule_book(places(), _preset(preset), file)
-    report = policy.backtest(ApiClient.local(), book, str(Path.home()), last)
-    if as_json:
-        terminal.write_json(report)
-        return
-    screen = terminal.screen()
-    screen.show(looked_back(clean_json(report), now(), screen.width))
+
+def _rules(preset: str | None, file: Path | None) -> RuleBook:
+    return policy_checks.rule_book(find_paths(), _preset(preset), file)
 
 
 def _preset(given: str | None) -> str:
-    from claude_headspace.config import load_settings
-
-    return given or load_settings(places()).policy_preset
+    return given or load_settings(find_paths()).policy_preset

@@ -1,32 +1,32 @@
-"""How far something is, on standard error, for as long as it takes. Pipes and files see nothing of it."""
+"""Progress bars on standard error. They are shown only on a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
 Advance = Callable[[int], None]
 
 
 @contextmanager
-def bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Advance]:
-    """A bar that is moved on by so much; without a total it only says that something goes on."""
-    with bars(quiet=quiet) as begin:
-        yield begin(what, total)
+def progress_bar(what: str, total: int | None, *, quiet: bool = False) -> Iterator[Advance]:
+    """A bar that `advance` moves. Without a total it only shows that the work goes on."""
+    with progress_bars(quiet=quiet) as add_bar:
+        yield add_bar(what, total)
 
 
 @contextmanager
-def bars(*, quiet: bool = False) -> Iterator[Callable[[str, int | None], Advance]]:
-    """Bars one below the other, each begun when what it shows begins."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
+def progress_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int | None], Advance]]:
+    """Several bars, one below the other. Each is added when its work starts."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(
         *columns, console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty()
     ) as progress:
 
-        def begin(what: str, total: int | None) -> Advance:
+        def add_bar(what: str, total: int | None) -> Advance:
             task = progress.add_task(what, total=total)
             return lambda count: progress.advance(task, count)
 
-        yield begin
+        yield add_bar

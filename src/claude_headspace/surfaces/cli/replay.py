@@ -1,174 +1,170 @@
-"""Commands about the past: `replay`, `export`, and the bringing in of a log."""
+"""Commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.cli.options import Agent, AsJson, now
+from claude_headspace.errors import BadRequest, DaemonMissing
+from claude_headspace.kernel.views import iso
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.files import read_file, require_new_file
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, now
+from claude_headspace.surfaces.cli.presentation.timeline import (
+    agent_at_time,
+    log_import_plan,
+    log_import_result,
+    state_timeline,
+    timeline_footer,
+)
+from claude_headspace.surfaces.cli.progress import progress_bar
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.text.formatting import clean_json, count
+from claude_headspace.surfaces.text.timestamps import parse_past_time
 
-if TYPE_CHECKING:
-    from claude_headspace.surfaces.client.api_client import ApiClient, Json
-
-AT_ONCE = 512 * 1024
-"""How much of a file is sent in one request."""
+MAX_REQUEST_BYTES = 512 * 1024
+"""How much of a log is sent in one request."""
 LAST_TURNS = 1_000
 SHOWN_TURNS = 10
 
 
 def replay(
-    agent: Agent,
-    at: Annotated[str | None, typer.Option("--at", help="When: 14:30, 2h (ago), 2026-03-01T14:30.")] = None,
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many moments to list.")] = 30,
+    agent: AgentArgument,
+    at: Annotated[str | None, typer.Option("--at", help="Time: 14:30, 2h (two hours ago) or 2026-03-01T14:30.")] = None,
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 30,
     as_json: AsJson = False,
 ) -> None:
-    """Show an agent as it was at a moment, or list its moments.
+    """Show an agent at an earlier time, or list its past states.
 
-    The log is replayed up to then: what counts is what Headspace had heard of by that time.
+    Replays the log up to that time: only events that Headspace had received by then count.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.timeline import moments, moments_next, then
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    client, screen = ApiClient.local(), terminal.screen()
+    client = ApiClient.local()
     if at is None:
-        found = client.agent(agent)
-        states = client.evidence(found["id"], last)
-        if as_json:
-            terminal.write_json({"id": found["id"], "name": found["name"], "moments": states})
-            return
-        states = clean_json(states)
-        screen.show(moments(clean_json(found), states, now(), screen.width), then=moments_next(found, states))
-        return
-    moment = _absolute(at)
-    found = client.agent_at(agent, moment)
+        _show_timeline(client, agent, last, as_json)
+    else:
+        _show_at(client, agent, _absolute(at), as_json)
+
+
+def _show_timeline(client: ApiClient, agent: str, last: int, as_json: bool) -> None:
+    found = client.agent(agent)
+    states = client.evidence(found["id"], last)
     if as_json:
-        terminal.write_json(found)
+        output.write_json({"id": found["id"], "name": found["name"], "moments": states})
         return
-    turns = [turn for turn in client.turns(found["id"], LAST_TURNS) if turn["timestamp"] <= moment]
-    screen.show(then(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), moment, now(), screen.width))
+    screen = output.screen()
+    states = clean_json(states)
+    screen.show(state_timeline(clean_json(found), states, now(), screen.width), then=timeline_footer(found, states))
+
+
+def _show_at(client: ApiClient, agent: str, time: str, as_json: bool) -> None:
+    found = client.agent_at(agent, time)
+    if as_json:
+        output.write_json(found)
+        return
+    screen = output.screen()
+    turns = [turn for turn in client.turns(found["id"], LAST_TURNS) if turn["timestamp"] <= time]
+    screen.show(agent_at_time(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), time, now(), screen.width))
 
 
 def _absolute(at: str) -> str:
-    """A moment as the API is asked for it: what "2h" means is settled once."""
-    from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.text.timestamps import parse_past_time
-
+    """A time for the API. A relative time such as "2h" is resolved once, for all requests."""
     return iso(parse_past_time("--at", at, int(now().timestamp() * 1_000_000)))
 
 
+# --- export ---
+
+
 def export(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or one session by Claude's id.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; else standard output.")] = None,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or a session by its Claude Code id.")],
+    file: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; default: standard output.")] = None,
 ) -> None:
-    """Write the log of an agent, as JSON lines.
+    """Export the log of an agent as JSON lines.
 
-    `headspace import FILE` brings it in elsewhere, with the same states, commands and turns.
+    `headspace import FILE` imports it on another machine, with the same states, commands and turns.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.files import new_file
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import count
-
-    output = new_file(output) if output is not None else None
-    lines = _whole(ApiClient.local().export(agent))
-    if output is None:
+    file = require_new_file(file) if file is not None else None
+    lines = _complete(ApiClient.local().export(agent))
+    if file is None:
         _print(lines)
         return
-    draft = output.with_name(f"{output.name}.part")
+    draft = file.with_name(f"{file.name}.part")
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600)
     last = b""
-    with draft.open("wb") as file:
+    with draft.open("wb") as stream:
         for last in lines:
-            file.write(last)
-    draft.replace(output)
-    terminal.screen().show([terminal.line(f"Wrote {count(_events(last.decode()), 'event')} to {output}.")])
+            stream.write(last)
+    draft.replace(file)
+    output.screen().show([output.line(f"Wrote {count(_event_count(last.decode()), 'event')} to {file}.")])
 
 
-def _events(last_line: str) -> int:
-    """How many events the last line says there are."""
-    import json
-
+def _event_count(last_line: str) -> int:
+    """The number of events, which the last line of a log contains."""
     return int(json.loads(last_line)["end"])
 
 
 def _print(lines: Iterator[bytes]) -> None:
-    """To a terminal nothing that it would act on; to anything else byte for byte."""
-    from claude_headspace.surfaces.cli import output as terminal
-
+    """Print a log: with escaped control characters to a terminal, byte for byte to a file or pipe."""
     for line in lines:
         if sys.stdout.isatty():
-            terminal.write_json_text(line.decode("utf-8", "replace").rstrip("\n"))
+            output.write_json_text(line.decode("utf-8", "replace").rstrip("\n"))
         else:
             sys.stdout.buffer.write(line)
     sys.stdout.flush()
 
 
-def _whole(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines, if the last one says that these are all."""
-    from claude_headspace.errors import DaemonMissing
-
+def _complete(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a log. Raises an error if the last line is missing."""
     last = b""
     for line in lines:
         last = line
         yield line
     if not last.startswith(b'{"end":'):
-        raise DaemonMissing("cut_off", "Headspace stopped in the middle of the log.", "Export it again.")
+        raise DaemonMissing("cut_off", "The connection ended before the log was complete.", "Export it again.")
 
 
-# --- bringing in ------------------------------------------------------------------------------------------------------
+# --- import ---
 
 
 def import_log(path: Path, *, dry_run: bool, as_json: bool) -> None:
-    """Bring in a log that `export` wrote."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.timeline import import_planned, imported
-    from claude_headspace.surfaces.client.api_client import ApiClient
-
+    """Import a log that `export` wrote."""
     header, lines = _read(path)
-    events = _events(lines[-1])
+    events = _event_count(lines[-1])
     if dry_run:
-        result: dict[str, Any] = {"agent_id": header["agent_id"], "events": events, "known": 0}
+        result: Json = {"agent_id": header["agent_id"], "events": events, "known": 0}
     else:
         result = _send(ApiClient.local(), lines, quiet=as_json)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show(import_planned(header, events) if dry_run else imported(header, result))
+    output.write_result(
+        result,
+        as_json,
+        lambda result, _: log_import_plan(header, events) if dry_run else log_import_result(header, result),
+    )
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The first line as what it says, and all lines."""
-    import json
-
-    from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.cli.files import read_file
-
+def _read(path: Path) -> tuple[Json, list[str]]:
+    """The header of a log, and all its lines."""
     raw = sys.stdin.buffer.read() if str(path) == "-" else read_file(path)
     lines = [line for line in raw.decode("utf-8", "replace").split("\n") if line.strip()]
     try:
-        header: dict[str, Any] = {"name": "", "host": "", "agent_id": "", **json.loads(lines[0])["header"]}
-        whole = lines[-1].startswith('{"end":') and _events(lines[-1]) >= 0
+        header: Json = {"name": "", "host": "", "agent_id": "", **json.loads(lines[0])["header"]}
+        is_complete = lines[-1].startswith('{"end":') and _event_count(lines[-1]) >= 0
     except (ValueError, LookupError, TypeError) as error:
         raise BadRequest(
-            "bad_log", f"{path} is no exported log.", "`headspace export AGENT -o FILE` writes one."
+            "bad_log", f"{path} is not an exported log.", "`headspace export AGENT -o FILE` writes one."
         ) from error
-    if not whole:
-        raise BadRequest("bad_log", f"{path} is cut off: its last line is missing.", "Export it again.")
+    if not is_complete:
+        raise BadRequest("bad_log", f"{path} is incomplete: its last line is missing.", "Export it again.")
     return header, lines
 
 
-def _send(client: "ApiClient", lines: list[str], *, quiet: bool) -> "Json":
-    """Send the lines, some at a time, under a bar that shows how far it is."""
-    from claude_headspace.surfaces.cli.progress import bar
-
+def _send(client: ApiClient, lines: list[str], *, quiet: bool) -> Json:
+    """Send the lines in several requests, with a progress bar."""
     header, rest = lines[0], lines[1:]
-    result: dict[str, Any] = {"agent_id": "", "events": 0, "known": 0}
-    with bar("Bringing in", sum(map(len, rest)), quiet=quiet) as advance:
+    result: Json = {"agent_id": "", "events": 0, "known": 0}
+    with progress_bar("Importing", sum(map(len, rest)), quiet=quiet) as advance:
         for first, some in _parts(rest):
             done = client.import_log(header, some, first)
             result = {"agent_id": done["agent_id"]} | {name: result[name] + done[name] for name in ("events", "known")}
@@ -177,10 +173,12 @@ def _send(client: "ApiClient", lines: list[str], *, quiet: bool) -> "Json":
 
 
 def _parts(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines in parts that fit a request, each with the number of its first line in the file; the last never alone."""
+    """The lines in parts that fit into a request, each with the line number of its first line in the file. A part never
+    consists of the last line alone.
+    """
     first, size, some = 2, 0, list[str]()
     for number, line in enumerate(lines, 2):
-        if some and size + len(line) > AT_ONCE and number < len(lines) + 1:
+        if some and size + len(line) > MAX_REQUEST_BYTES and number < len(lines) + 1:
             yield first, some
             first, size, some = number, 0, []
         some.append(line)

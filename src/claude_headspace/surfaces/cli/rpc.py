@@ -1,31 +1,31 @@
-"""`headspace rpc`: one command of the socket, for scripts."""
+"""The command `rpc`: one command of the socket, for scripts."""
 
+import json
 from typing import Annotated
 
 import typer
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import read_text
+from claude_headspace.surfaces.client.socket_client import send_command
 
 
 def rpc(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="Such as hooks.preToolUse or effort.list.")],
     arguments: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="Its arguments; `-` reads them from standard input.")
+        str, typer.Argument(metavar="[JSON]", help="Arguments of the command; `-` reads standard input.")
     ] = "{}",
 ) -> None:
-    """Send one command to the daemon's socket, and print its result as JSON.
+    """Send one command to the socket of the daemon.
 
-    Who asks is told by the environment: AGENT_ID, TMUX_PANE and what Claude Code sets.
+    Prints the result as JSON. The environment identifies the agent: AGENT_ID, TMUX_PANE and the variables of Claude
+    Code.
     """
-    import json
-    import sys
-
-    from claude_headspace.errors import BadRequest
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.socket_client import send_command
-
     try:
-        given = json.loads(sys.stdin.read() if arguments == "-" else arguments)
+        given = json.loads(read_text(arguments))
     except (ValueError, RecursionError) as error:
         raise BadRequest(
-            "bad_json", f"The arguments are not JSON: {error}.", "Quote them: '{\"all\": true}'."
+            "bad_json", f"The arguments are not valid JSON: {error}.", "Quote them: '{\"all\": true}'."
         ) from error
-    terminal.write_json(send_command(command, given))
+    output.write_json(send_command(command, given))

@@ -1,59 +1,48 @@
-"""`headspace search`: what was said and done, found by its words."""
+"""The command `search`."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, project_meant
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, resolve_project
+from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.formatting import clean_json, clean_text
 
 
 def search(
-    words: Annotated[
-        list[str], typer.Argument(metavar="QUERY", help="Words that must all occur; a phrase stands in quotes.")
-    ],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that must all occur; quote a phrase.")],
     project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Only of this project: name, id or directory.")
+        str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", "-a", help="Only of this agent.", autocompletion=complete_agents)
+        str | None, typer.Option("--agent", "-a", help="Only this agent.", autocompletion=complete_agents)
     ] = None,
     actor: Annotated[
-        Literal["user", "agent"] | None, typer.Option("--actor", help="Only what the user or the agent said.")
+        Literal["user", "agent"] | None, typer.Option("--actor", help="Only texts of the user or of the agent.")
     ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", "-t", help="Only of this tool, as in `Bash`.")] = None,
+    tool: Annotated[str | None, typer.Option("--tool", "-t", help="Only this tool, such as Bash.")] = None,
     since: Annotated[str | None, typer.Option("--since", help="Not older: 2h, 14:30, 2026-03-01.")] = None,
     until: Annotated[str | None, typer.Option("--until", help="Not newer.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Maximum number of results.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Search prompts, answers, and what tools were given and gave back.
+    """Search prompts, answers, tool inputs and tool results.
 
-    All words must occur; the last one may be a beginning, but what has the word itself comes first. The best hits come
-    first, newer ones a little before older.
+    All words must occur. The last word also matches as a prefix, but exact matches rank higher. The best results come
+    first; newer results rank slightly higher.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json, clean_text
-
     query = " ".join(words)
-    found = ApiClient.local().search(
-        query,
-        project=project_meant(project),
-        agent=agent,
-        actor=actor,
-        tool=tool,
-        since=since,
-        until=until,
-        limit=limit,
-    )
+    filters = {"agent": agent, "actor": actor, "tool": tool, "since": since, "until": until}
+    found = ApiClient.local().search(query, project=resolve_project(project), limit=limit, **filters)
     if as_json:
-        terminal.write_json(found)
+        output.write_json(found)
         return
-    screen = terminal.screen()
+    screen = output.screen()
     hits = clean_json(found["hits"])
     if not hits:
-        hint = clean_text(found["hint"] or "")
-        screen.show(nothing_found(query, hint, filtered=any((project, agent, actor, tool, since, until))))
+        filtered = any((project, *filters.values()))
+        screen.show(no_results(query, clean_text(found["hint"] or ""), filtered=filtered))
         return
-    screen.show(findings(hits, now(), screen.width), then=after_findings(hits, more=found["next"] is not None))
+    screen.show(result_lines(hits, now(), screen.width), then=results_footer(hits, more=found["next"] is not None))

@@ -1,47 +1,45 @@
-"""How the daemon is doing: `status`. `up` and `down` have a file of their own."""
+"""The command `status`."""
 
 from typing import Any
 
-from claude_headspace.config import Paths, load_settings
+from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.cli.options import AsJson, now, places
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.presentation.status import not_running, status_footer, status_lines
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.running_daemon import find_daemon, find_killed_daemon
+from claude_headspace.surfaces.text.formatting import clean_json
 
 
 def status(as_json: AsJson = False) -> None:
-    """Tell whether Headspace runs, and whether events arrive.
+    """Show whether Headspace is running and receives events.
 
-    Exits with 0 in any case; `running` in --json tells which.
+    Always exits with 0; use `running` of --json in scripts.
     """
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.status import after_status, not_running, running
-    from claude_headspace.surfaces.client.running_daemon import find_killed_daemon
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    report = _report(places())
+    paths = find_paths()
+    report = _report(paths)
     if as_json:
-        terminal.write_json(report)
+        output.write_json(report)
     elif not report["running"]:
-        terminal.screen().show(not_running(report["spool"], find_killed_daemon(places())))
+        output.screen().show(not_running(report["spool"], find_killed_daemon(paths)))
     else:
         report = clean_json(report)
-        screen = terminal.screen()
-        needs_token = load_settings(places()).ingest == "token"
-        screen.show(running(report, now(), screen.width), then=after_status(report, needs_token=needs_token))
+        screen = output.screen()
+        needs_token = load_settings(paths).ingest == "token"
+        screen.show(status_lines(report, now(), screen.width), then=status_footer(report, needs_token=needs_token))
 
 
-def _report(home: Paths) -> dict[str, Any]:
-    """What is known: from the home itself, and from the daemon if it answers."""
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.client.running_daemon import find_daemon
-
-    daemon = find_daemon(home)
+def _report(paths: Paths) -> dict[str, Any]:
+    """What is known from the files, and from the daemon if it answers."""
+    daemon = find_daemon(paths)
     report: dict[str, Any] = dict.fromkeys(("url", "pid", "version", "started_at", "mode", "health", "error"))
     if daemon is None:
-        return {"running": False, **report, "spool": _waiting(home)}
+        return {"running": False, **report, "spool": _spool_counts(paths)}
     report |= {"url": daemon.url, "pid": daemon.pid, "version": daemon.version, "started_at": daemon.started_at}
     report |= {"machine": daemon.machine, "database": daemon.database}
     try:
-        client = ApiClient.local(home)
+        client = ApiClient.local(paths)
         report |= client.status()
         report["health"] = client.health()
     except HeadspaceError as error:
@@ -49,11 +47,11 @@ def _report(home: Paths) -> dict[str, Any]:
     return {"running": True, **report}
 
 
-def _waiting(home: Paths) -> dict[str, int] | None:
-    """What waits for the next start, if there was ever one."""
-    if not home.spool.is_dir():
+def _spool_counts(paths: Paths) -> dict[str, int] | None:
+    """How many events wait in the spool; None if Headspace has never run here."""
+    if not paths.spool.is_dir():
         return None
     return {
-        "depth": sum(1 for _ in home.spool.glob("*.json")),
-        "rejected": sum(1 for _ in (home.spool / "rejected").glob("*.json")),
+        "depth": sum(1 for _ in paths.spool.glob("*.json")),
+        "rejected": sum(1 for _ in (paths.spool / "rejected").glob("*.json")),
     }

@@ -1,88 +1,73 @@
-"""`headspace token`: tokens of this home, and tokens with a name for everybody else."""
+"""`headspace token`: local tokens, and named tokens for other programs and machines."""
 
 from typing import Annotated
 
 import typer
 
-from claude_headspace.surfaces.auth.tokens import Scope
-from claude_headspace.surfaces.cli.options import AsJson, now, places
+from claude_headspace.config import find_paths
+from claude_headspace.kernel.views import iso
+from claude_headspace.surfaces.auth.tokens import Scope, local_user, make_token, read_secret
+from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, token_created, token_table
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name: small letters, digits, dots and dashes.")]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the token: lowercase letters, digits, dots and dashes.")
+]
 
 
 def local_token(
     context: typer.Context,
-    scope: Annotated[Scope, typer.Option("--scope", "-s", help="What the token is good for.")] = Scope.READ,
+    scope: Annotated[Scope, typer.Option("--scope", "-s", help="What the token permits.")] = Scope.READ,
 ) -> None:
-    """Print a token of this home, or look after named ones.
+    """Print a token, or manage named tokens.
 
-    Without a command it prints a token for programs on this machine, and nothing else. It is good for its scope: `act`
-    includes read, `admin` includes all. Deleting the secret file (see `headspace config`) and restarting the daemon
-    revokes these; named tokens are revoked one by one.
+    Without a command it prints a token for programs on this machine. The scope `act` includes `read`, and `admin`
+    includes all scopes. To revoke these tokens, delete the secret file (see `headspace config`) and restart the daemon.
+    Named tokens are revoked one by one.
     """
-    from claude_headspace.surfaces.auth.tokens import make_token, read_secret
-
     if context.invoked_subcommand is None:
-        typer.echo(make_token(read_secret(places().secret_file), scope))
+        typer.echo(make_token(read_secret(find_paths().secret_file), scope))
 
 
 def create(
-    name: Name,
-    scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What it is good for; may be repeated.")],
-    owner: Annotated[str, typer.Option("--owner", help="Whose it is; yours if left out.")] = "",
-    expires: Annotated[str | None, typer.Option("--expires", help="Until when: 30d, 2026-12-31.")] = None,
+    name: NameArgument,
+    scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What the token permits; repeatable.")],
+    owner: Annotated[str, typer.Option("--owner", help="Owner of the token; default: you.")] = "",
+    expires: Annotated[str | None, typer.Option("--expires", help="Expiry: 30d, 2026-12-31.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token with a name.
+    """Create a named token.
 
-    Its text is shown this once: only a digest is kept. It works at once, with every daemon on the same database.
+    The token is shown only once, because only a digest of it is stored. It works immediately, with every daemon on the
+    same database.
     """
-    from claude_headspace.surfaces.auth.tokens import local_user
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.tokens import made
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
-    result = ApiClient.local().create_token(name, scope, owner or local_user(), _to_come(expires) if expires else None)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        screen = terminal.screen()
-        screen.show(made(clean_json(result), now(), screen.is_interactive))
+    expires_at = _expiry(expires) if expires else None
+    result = ApiClient.local().create_token(name, scope, owner or local_user(), expires_at)
+    output.write_result(result, as_json, lambda result, screen: token_created(result, now(), screen.is_interactive))
 
 
-def _to_come(expires: str) -> str:
-    """A moment to come: here 30d means in thirty days."""
-    from claude_headspace.kernel.views import iso
-    from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
-
+def _expiry(text: str) -> str:
+    """A future time: 30d means in thirty days."""
     at = int(now().timestamp() * 1_000_000)
-    moment = parse_time("--expires", expires, at, FUTURE_HINT)
-    return iso(2 * at - moment if is_duration(expires) else moment)
+    time = parse_time("--expires", text, at, FUTURE_HINT)
+    return iso(2 * at - time if is_duration(text) else time)
 
 
 def list_tokens(as_json: AsJson = False) -> None:
-    """List the named tokens: whose they are, what for, when last used."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, tokens
-    from claude_headspace.surfaces.client.api_client import ApiClient
-    from claude_headspace.surfaces.text.labels import clean_json
-
+    """List named tokens."""
     found = ApiClient.local().tokens()
-    if as_json:
-        terminal.write_json(found)
-        return
-    screen = terminal.screen()
-    screen.show(tokens(clean_json(found), now(), screen.width) if found else no_tokens())
+    output.write_result(
+        found, as_json, lambda found, screen: token_table(found, now(), screen.width) if found else no_tokens()
+    )
 
 
-def revoke(name: Name, as_json: AsJson = False) -> None:
-    """Let a named token be good for nothing, at once and everywhere."""
-    from claude_headspace.surfaces.cli import output as terminal
-    from claude_headspace.surfaces.client.api_client import ApiClient
+def revoke(name: NameArgument, as_json: AsJson = False) -> None:
+    """Revoke a named token.
 
+    It stops working immediately, with every daemon on the same database.
+    """
     result = ApiClient.local().revoke_token(name)
-    if as_json:
-        terminal.write_json(result)
-    else:
-        terminal.screen().show([terminal.line(f"{result['revoked']} is revoked.")])
+    output.write_result(result, as_json, lambda result, _: [output.line(f"Revoked {result['revoked']}.")])

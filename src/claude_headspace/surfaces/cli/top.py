@@ -1,38 +1,37 @@
-"""`headspace top`: the board, full screen."""
+"""The command `top`: the board, full screen."""
 
+import gc
+import sys
 from typing import Annotated, Literal
 
 import typer
 
+from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.tui.feed import LiveFeed
 
 
 def top(
     theme: Annotated[
-        Literal["dark", "light", "terminal"], typer.Option("--theme", help="Colours; `t` walks through them.")
+        Literal["dark", "light", "terminal"], typer.Option("--theme", help="Colour theme; `t` switches it.")
     ] = "dark",
-    once: Annotated[bool, typer.Option("--once", help="Quit after a jump, as a popup of tmux wants it.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Quit after a jump, for a tmux popup.")] = False,
     silent: Annotated[bool, typer.Option("--silent", help="No bell when an agent needs you.")] = False,
 ) -> None:
-    """Show the board full screen, live: those that need you first.
+    """Show the board full screen, live.
 
-    Enter jumps to an agent's tmux pane, s types a prompt to it, r brings an ended one back, ? shows every key. It goes
-    on when the daemon is restarted.
+    Agents that need you come first. Enter jumps to the tmux pane of an agent, s sends it a prompt, r resumes an ended
+    one, ? lists all keys. The board reconnects when the daemon restarts.
     """
-    import gc
-    import sys
-
-    from claude_headspace.errors import HeadspaceError
-
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HeadspaceError("no_terminal", "`headspace top` needs a terminal.", "Use `headspace list` in a pipe.")
-    from claude_headspace.surfaces.tui.feed import LiveFeed
-
     feed = LiveFeed()
-    feed.follow()  # the board is read while the screen's modules, most of what a start takes, are loaded
-    gc.disable()  # nothing of them is garbage: looking for it would take a tenth of that time
-    from claude_headspace.surfaces.tui.app import Top
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
+    feed.follow()
+    # The feed reads the board in a thread while the modules of the screen are imported, which takes most of the start.
+    # They contain no garbage, and looking for it would take a tenth of that time.
+    gc.disable()
+    from claude_headspace.surfaces.tui.app import Top  # noqa: PLC0415
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions  # noqa: PLC0415
 
     gc.freeze()
     gc.enable()

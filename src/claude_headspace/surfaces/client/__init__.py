@@ -1,1 +1,1 @@
-"""Code that talks to a daemon: HTTP client, socket client, diagnosis."""
+"""Programs that talk to the daemon: the API client, the socket client, and checks that use them."""

@@ -1,4 +1,4 @@
-"""The one Python client of the API, for the command line, the terminal and scripts. It starts fast: no HTTP library.
+"""The Python client of the API, for the command line, the terminal and scripts. Imports no HTTP library, to start fast.
 
     from claude_headspace.surfaces.client.api_client import Client
 
@@ -6,9 +6,9 @@
     for agent in client.agents(state="waiting"):
         print(agent["name"], agent["waits"][-1]["text"])
 
-Answers are decoded JSON, as `/openapi.json` describes it. An error of the API comes as the `HeadspaceError` that it is,
-with code, message and hint; when nobody is there it is `DaemonMissing`. Every call has a time limit. A request carries
-the least token that it needs.
+Results are decoded JSON, as described in `/openapi.json`. Errors of the API are raised as `HeadspaceError` with code,
+message and hint, and as `DaemonMissing` if no daemon answers. Every request has a time limit and uses the token with
+the smallest scope that it needs.
 """
 
 import http.client
@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -30,17 +31,17 @@ ANSWER_SECONDS = 10.0
 REPLAY_SECONDS = 3600.0
 """How long the daemon may take to replay its whole log."""
 SEND_SECONDS = 60.0
-"""Others may be typing to the same agent, and its word that it has the text is waited for."""
+"""The daemon types one text at a time to an agent, and waits for its confirmation."""
 NOTIFY_SECONDS = 300.0
-"""A test of many channels waits for each of them."""
+"""A test waits for every channel."""
 SILENCE_SECONDS = 120.0
-"""A stream that does not even send a heartbeat for so long is dead."""
+"""A stream without a heartbeat for this long is closed."""
 RETRY_SECONDS = 0.5
 
-START_IT = "Start it with `headspace up`."
-UNKNOWN_TO_IT = ("not_found", "method_not_allowed")
-"""What a daemon answers that has no such address: one of our own code has all that we ask for."""
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
+START_HINT = "Start it with `headspace up`."
+UNKNOWN_ENDPOINT_CODES = ("not_found", "method_not_allowed")
+"""Errors of a daemon that does not know an endpoint. A daemon with the same code knows all of them."""
+_WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresses to listen on, and how to reach them
 
 
 class Message(NamedTuple):
@@ -52,7 +53,7 @@ class Message(NamedTuple):
 
 
 class ApiClient:
-    """Speaks to one daemon."""
+    """Sends requests to one daemon."""
 
     def __init__(
         self,
@@ -68,97 +69,99 @@ class ApiClient:
         self._via = via
         self._timeout = timeout
         self._code = code
-        """The code that the daemon was started from, where that is known."""
+        """The fingerprint of the daemon's code, if known."""
         parts = urlsplit(url)
-        self._host, self._port = _ANYWHERE.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
+        self._host, self._port = _WILDCARD_HOSTS.get(parts.hostname or "", parts.hostname or ""), parts.port or 80
 
     @classmethod
-    def local(cls, places: Paths | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "ApiClient":
-        """The client of this home's daemon, with tokens made from this home's secret."""
-        places = places or find_paths()
-        daemon = _running(places)
-        return cls(daemon.url, local_tokens(places), timeout, via, code=daemon.code)
+    def local(cls, paths: Paths | None = None, timeout: float = ANSWER_SECONDS, via: str = "cli") -> "ApiClient":
+        """A client for the local daemon, with tokens made from the local secret."""
+        paths = paths or find_paths()
+        daemon = _find_running(paths)
+        return cls(daemon.url, local_tokens(paths), timeout, via, code=daemon.code)
 
-    # --- reading ---
+    # --- read ---
 
     def agents(self, *, state: str | None = None, project: str | None = None, include_old: bool = False) -> list[Json]:
-        """The board: those who need somebody first; `every` includes those that ended long ago."""
+        """The board, agents that need a person first. `include_old` includes agents that ended over a day ago."""
         return self._list("/api/agents", state=state, project=project, all="true" if include_old else None)
 
     def agent(self, reference: str) -> Json:
         """One agent, by id, name or beginning of the id."""
-        return self._object(_agent(reference))
+        return self._object(_path("agents", reference))
 
     def agent_at(self, reference: str, time: str) -> Json:
-        """One agent, as far as it was known at a moment."""
-        answer: Json = self._request("GET", _with_query(_agent(reference), at=time), Scope.READ, None, REPLAY_SECONDS)
+        """One agent, as it was known at a time."""
+        answer: Json = self._request(
+            "GET", _with_query(_path("agents", reference), at=time), Scope.READ, None, REPLAY_SECONDS
+        )
         return answer
 
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
-        """What was said, the newest last."""
-        return self._list(_agent(reference, "turns"), limit=limit)
+        """The turns of an agent, newest last."""
+        return self._list(_path("agents", reference, "turns"), limit=limit)
 
     def commands(self, reference: str, limit: int = 100) -> list[Json]:
-        """What the agent was told to do, the newest last."""
-        return self._list(_agent(reference, "commands"), limit=limit)
+        """The commands of an agent, newest last."""
+        return self._list(_path("agents", reference, "commands"), limit=limit)
 
     def sessions(self, reference: str) -> list[Json]:
-        """The agent's context windows."""
-        return self._list(_agent(reference, "sessions"))
+        """The sessions of an agent."""
+        return self._list(_path("agents", reference, "sessions"))
 
     def evidence(self, reference: str, limit: int = 100) -> list[Json]:
-        """The agent's states with their reasons, the newest last."""
-        return self._list(_agent(reference, "evidence"), limit=limit)
+        """The states of an agent with their reasons, newest last."""
+        return self._list(_path("agents", reference, "evidence"), limit=limit)
 
     def waits(self, *, agent: str | None = None, include_closed: bool = False) -> list[Json]:
-        """Who needs a human, and what for."""
+        """Open waits. `include_closed` includes closed ones."""
         return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
 
     def missions(self, *, include_old: bool = False) -> list[Json]:
-        """Missions, the newest first; `every` includes those that ended long ago."""
+        """Missions, newest first. `include_old` includes missions that ended over a day ago."""
         return self._list("/api/missions", all="true" if include_old else None)
 
     def mission(self, reference: str) -> Json:
         """One mission, by id, beginning of the id, or name of its worker."""
-        return self._object(_mission(reference))
+        return self._object(_path("missions", reference))
 
     def events(self, reference: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Json]:
-        """The log as it arrived, of one agent or of all."""
-        path = _agent(reference, "events") if reference else "/api/events"
+        """Events of the log, of one agent or of all."""
+        path = _path("agents", reference, "events") if reference else "/api/events"
         return self._list(path, after=after, limit=limit)
 
     def efforts(self, *, include_finished: bool = False, agent: str | None = None) -> list[Json]:
-        """The efforts under way, the newest first; `every` includes those that are finished."""
+        """Active efforts, newest first. `include_finished` includes finished ones."""
         return self._list("/api/efforts", all="true" if include_finished else None, agent=agent)
 
     def effort(self, reference: str) -> Json:
         """One effort with its sessions and messages."""
-        return self._object(f"/api/efforts/{quote(reference, safe='')}")
+        return self._object(_path("efforts", reference))
 
     def search(self, query: str, **filters: str | int | None) -> Json:
-        """What was said and done with these words in it, the best first."""
+        """Search results, best first."""
         return self._object(_with_query("/api/search", q=query, **filters))
 
     def status(self) -> Json:
-        """How the receiver is doing."""
+        """The status of the receiver."""
         return self._object("/hook/status")
 
     def last_seq(self) -> int:
-        """The number of the newest event: whoever reads from there misses nothing."""
+        """The number of the newest event. A stream that starts after it misses nothing."""
         found: int | None = self.status()["last_seq"]
         if found is None:
-            raise JournalUnavailable("journal_unavailable", "The database is away.", "See `headspace status`.")
+            raise JournalUnavailable("journal_unavailable", "The database is unavailable.", "See `headspace status`.")
         return found
 
     def health(self) -> Json:
-        """Whether all parts work."""
+        """The health of all components."""
         return self._object("/health")
 
-    # --- acting ---
+    # --- act ---
 
     def rename(self, reference: str, name: str) -> Json:
-        """Give an agent another name."""
-        return self._post(_agent(reference, "rename"), Scope.ACT, {"name": name})
+        """Rename an agent."""
+        return self._post(_path("agents", reference, "rename"), Scope.ACT, {"name": name})
 
     def register(self, headspace_id: str, cwd: str, **more: str | int | None) -> Json:
         """Register an agent that is about to be started."""
@@ -166,24 +169,24 @@ class ApiClient:
         return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
 
     def close(self, reference: str, reason: str, pid: int | None) -> Json:
-        """Tell that a client ended that one has started."""
-        return self._post(_agent(reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
+        """Report that the client of an agent ended."""
+        return self._post(_path("agents", reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
 
     def restart(self, reference: str, reason: str) -> Json:
-        """Tell that one ends the client that one supervises, to start another one."""
-        return self._post(_agent(reference, "restart"), Scope.ACT, {"reason": reason})
+        """Report a supervised restart."""
+        return self._post(_path("agents", reference, "restart"), Scope.ACT, {"reason": reason})
 
     def unsupervise(self, reference: str, reason: str) -> Json:
-        """Tell that one does not start the client anew any more."""
-        return self._post(_agent(reference, "unsupervise"), Scope.ACT, {"reason": reason})
+        """Report the end of supervision."""
+        return self._post(_path("agents", reference, "unsupervise"), Scope.ACT, {"reason": reason})
 
     def mark_seen(self, reference: str) -> Json:
-        """Tell that somebody has looked at an agent."""
-        return self._post(_agent(reference, "seen"), Scope.ACT, {})
+        """Report that a person has looked at an agent."""
+        return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
     def send(self, reference: str, text: str, send_id: str) -> Json:
-        """Type a prompt into the agent's terminal, once."""
-        return self._post(_agent(reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+        """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
+        return self._post(_path("agents", reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""
@@ -191,105 +194,91 @@ class ApiClient:
         return self._post("/api/missions", Scope.ACT, {"goal": goal, "cwd": cwd, "mode": mode, **given})
 
     def report(self, text: str, mission: str = "mine", *, failed: bool = False) -> Json:
-        """Tell what came of a mission, as its worker."""
-        return self._post(_mission(mission, "report"), Scope.ACT, {"text": text, "failed": failed})
+        """Report the result of a mission, as its worker."""
+        return self._post(_path("missions", mission, "report"), Scope.ACT, {"text": text, "failed": failed})
 
     def finish_mission(self, reference: str, outcome: str, text: str = "") -> Json:
-        """Tell how a mission ended."""
-        return self._post(_mission(reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
+        """Close a mission with an outcome."""
+        return self._post(_path("missions", reference, "finish"), Scope.ACT, {"outcome": outcome, "text": text})
 
     def interrupt(self, reference: str) -> Json:
-        """Press Esc in the agent's terminal, once."""
-        return self._post(_agent(reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
+        """Press Esc in the terminal of an agent."""
+        return self._post(_path("agents", reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
 
     def answer(self, wait_id: str, answer: Json) -> Json:
-        """Answer what an agent waits for."""
-        return self._post(f"/api/waits/{quote(wait_id, safe='')}/answer", Scope.ACT, answer)
+        """Answer a wait."""
+        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, answer)
 
     def notifications(self) -> Json:
-        """Who was called about what, and what is held back."""
+        """Sent and delayed notifications."""
         return self._object("/api/notifications")
 
     def notification_rules(self) -> Json:
-        """How somebody is called, and through what."""
+        """The rules and channels of notifications."""
         return self._object("/api/notifications/rules")
 
     def test_notifications(self, channel: str | None) -> Json:
-        """Send a test through every channel, or one."""
+        """Send a test notification through one channel, or all."""
         return self._post("/api/notifications/test", Scope.ACT, {"channel": channel}, NOTIFY_SECONDS)
 
     def db_verify(self) -> Json:
-        """Replay the log and compare it with what is shown."""
+        """Replay the log and compare it with the projections."""
         return self._post("/api/admin/db/verify", Scope.ADMIN, {}, REPLAY_SECONDS)
 
     def db_rebuild(self) -> Json:
-        """Make everything that follows from the log anew."""
+        """Rebuild the projections from the log."""
         return self._post("/api/admin/db/rebuild", Scope.ADMIN, {}, REPLAY_SECONDS)
 
     def create_sign_in_link(self) -> Json:
-        """A link that signs a browser in, once."""
+        """A link that signs a browser in. It works once."""
         return self._post("/api/admin/signin", Scope.ADMIN, {})
 
     def db_prune(self, days: int | None, *, dry_run: bool) -> Json:
-        """Take out what is older than the retention."""
+        """Delete events that are older than the retention period."""
         return self._post("/api/admin/db/prune", Scope.ADMIN, {"days": days, "dry_run": dry_run}, REPLAY_SECONDS)
 
     def tokens(self) -> list[Json]:
-        """Every named token."""
+        """All named tokens."""
         answer: list[Json] = self._request("GET", "/api/admin/tokens", Scope.ADMIN)
         return answer
 
     def create_token(self, name: str, scopes: Sequence[str], owner: str = "", expires_at: str | None = None) -> Json:
-        """Make a named token; its text is told this once."""
+        """Create a named token. Only this result contains its text."""
         body = {"name": name, "scopes": list(scopes), "owner": owner, "expires_at": expires_at}
         return self._post("/api/admin/tokens", Scope.ADMIN, body)
 
     def revoke_token(self, name: str) -> Json:
-        """Let a named token be good for nothing."""
-        return self._post(f"/api/admin/tokens/{quote(name, safe='')}/revoke", Scope.ADMIN, {})
+        """Revoke a named token."""
+        return self._post(_path("admin", "tokens", name, "revoke"), Scope.ADMIN, {})
 
     def transcript_files(self) -> list[Json]:
-        """The transcripts that are there already, and how much of each was brought in."""
+        """Existing transcripts, and how many bytes of each are imported."""
         answer: list[Json] = self._request("GET", "/api/admin/import", Scope.ADMIN, None, REPLAY_SECONDS)
         return answer
 
     def import_file(self, path: str) -> Json:
-        """Bring a transcript in."""
+        """Import a transcript."""
         return self._post("/api/admin/import", Scope.ADMIN, {"path": path}, REPLAY_SECONDS)
 
     def import_log(self, header: str, lines: Sequence[str], first: int) -> Json:
-        """Bring lines of an exported log in."""
+        """Import lines of an exported log."""
         body = {"header": header, "lines": list(lines), "first": first}
         return self._post("/api/admin/import/log", Scope.ADMIN, body, REPLAY_SECONDS)
 
     def export(self, reference: str) -> Iterator[bytes]:
         """The log of an agent, or of one session, line by line."""
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
-        try:
-            response = self._send(connection, "GET", _agent(reference, "export"), Scope.READ)
-            yield from iter(response.readline, b"")
-        except (OSError, http.client.HTTPException) as error:
-            raise self._missing(error) from error
-        finally:
-            connection.close()
+        return self._lines(_path("agents", reference, "export"))
 
-    # --- following ---
+    # --- follow ---
 
     def stream(
         self, after: int | None = None, types: Sequence[str] = (), *, agent_id: str | None = None
     ) -> Iterator[Message]:
-        """What happens after a number (None: from now on), until the daemon ends it."""
+        """The events after an event number (None: from now on), until the daemon closes the stream."""
         path = _with_query("/api/events/stream", types=",".join(types) or None, agent_id=agent_id, last_event_id=after)
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=SILENCE_SECONDS)
-        try:
-            response = self._send(connection, "GET", path, Scope.READ)
-            yield from read_messages(iter(response.readline, b""))
-        except (OSError, http.client.HTTPException) as error:
-            raise self._missing(error) from error
-        finally:
-            connection.close()
+        return read_messages(self._lines(path))
 
-    # --- the wire ---
+    # --- requests ---
 
     def _list(self, path: str, **query: str | int | None) -> list[Json]:
         answer: list[Json] = self._request("GET", _with_query(path, **query), Scope.READ)
@@ -306,9 +295,19 @@ class ApiClient:
     def _request(
         self, method: str, path: str, scope: Scope, body: bytes | None = None, timeout: float | None = None
     ) -> Any:
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout or self._timeout)
-        try:
+        with self._connect(timeout or self._timeout) as connection:
             return _decode(self._send(connection, method, path, scope, body).read())
+
+    def _lines(self, path: str) -> Iterator[bytes]:
+        with self._connect(SILENCE_SECONDS) as connection:
+            yield from iter(self._send(connection, "GET", path, Scope.READ).readline, b"")
+
+    @contextmanager
+    def _connect(self, timeout: float) -> Iterator[http.client.HTTPConnection]:
+        """A connection to the daemon. If it is refused or lost, the error is `DaemonMissing`."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+        try:
+            yield connection
         except (OSError, http.client.HTTPException) as error:
             raise self._missing(error) from error
         finally:
@@ -321,7 +320,7 @@ class ApiClient:
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
         headers["X-Headspace-Via"] = self._via
-        if session := os.environ.get("CLAUDE_CODE_SESSION_ID", ""):  # a program that an agent started says so
+        if session := os.environ.get("CLAUDE_CODE_SESSION_ID", ""):  # identifies the agent that runs this process
             headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
@@ -330,12 +329,12 @@ class ApiClient:
         return response
 
     def _explained(self, error: HeadspaceError) -> HeadspaceError:
-        """An error that may come of a daemon of another version says so."""
-        if error.code not in UNKNOWN_TO_IT or self._code in (None, code_fingerprint()):
+        """An error with a better hint if the daemon runs another version."""
+        if error.code not in UNKNOWN_ENDPOINT_CODES or self._code in (None, code_fingerprint()):
             return error
         return BadRequest(
             "other_version",
-            "The daemon that runs is of another version and cannot do that.",
+            "The running daemon has another version, which does not support this.",
             "Replace it with `headspace up`.",
             status=error.status,
         )
@@ -344,15 +343,15 @@ class ApiClient:
         if isinstance(error, TimeoutError):
             return DaemonMissing(
                 "daemon_silent",
-                f"Headspace at {self.url} does not answer in time.",
-                "See `headspace logs`; `headspace down` and `headspace up` start it anew.",
+                f"Headspace at {self.url} did not answer in time.",
+                "See `headspace logs`; `headspace down` and `headspace up` restart it.",
             )
-        return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_IT)
+        return DaemonMissing("daemon_missing", f"Headspace does not answer at {self.url} ({error}).", START_HINT)
 
 
-def local_tokens(places: Paths) -> dict[Scope, str]:
-    """Every token of this home."""
-    secret = read_secret(places.secret_file)
+def local_tokens(paths: Paths) -> dict[Scope, str]:
+    """The local tokens of all scopes."""
+    secret = read_secret(paths.secret_file)
     return {scope: make_token(secret, scope) for scope in Scope}
 
 
@@ -365,9 +364,9 @@ def follow(
     on_lost: Callable[[], None] = lambda: None,
     on_reconnect: Callable[[], None] = lambda: None,
 ) -> Iterator[Message]:
-    """The stream without an end: when the daemon goes away, wait for it and go on where it stopped.
+    """An endless stream: if the connection is lost, wait for the daemon and continue after the last event.
 
-    `lost` and `back` are called once each time that happens. A daemon that is missing at the beginning is an error.
+    `on_lost` and `on_reconnect` are called each time. Raises `DaemonMissing` only if no daemon runs at the beginning.
     """
     client = find()
     while True:
@@ -383,7 +382,7 @@ def follow(
 
 
 def _wait_for(find: Callable[[], ApiClient]) -> ApiClient:
-    """A client that is answered."""
+    """Wait for a daemon that answers."""
     while True:
         time.sleep(RETRY_SECONDS)
         try:
@@ -395,7 +394,7 @@ def _wait_for(find: Callable[[], ApiClient]) -> ApiClient:
 
 
 def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
-    """Server-sent events out of the lines of a stream; comments and what was cut off at the end are skipped."""
+    """Parse server-sent events. Comments and an incomplete last event are skipped."""
     fields: dict[str, str] = {}
     for line in lines:
         text = line.decode("utf-8", "replace").rstrip("\r\n")
@@ -413,23 +412,17 @@ def read_messages(lines: Iterable[bytes]) -> Iterator[Message]:
             fields = {}
 
 
-def _running(places: Paths) -> DaemonInfo:
-    found = find_daemon(places)
+def _find_running(paths: Paths) -> DaemonInfo:
+    found = find_daemon(paths)
     if found is not None:
         return found
-    if is_locked(places.lock_file):
-        raise DaemonMissing("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
-    raise DaemonMissing("daemon_missing", "Headspace is not running.", START_IT)
+    if is_locked(paths.lock_file):
+        raise DaemonMissing("daemon_starting", "Headspace is starting.", "Try again in a few seconds.")
+    raise DaemonMissing("daemon_missing", "Headspace is not running.", START_HINT)
 
 
-def _agent(reference: str, part: str = "") -> str:
-    path = f"/api/agents/{quote(reference, safe='')}"
-    return f"{path}/{part}" if part else path
-
-
-def _mission(reference: str, part: str = "") -> str:
-    path = f"/api/missions/{quote(reference, safe='')}"
-    return f"{path}/{part}" if part else path
+def _path(*parts: str) -> str:
+    return "/".join(("/api", *(quote(part, safe="") for part in parts)))
 
 
 def _with_query(path: str, **query: str | int | None) -> str:
@@ -438,12 +431,12 @@ def _with_query(path: str, **query: str | int | None) -> str:
 
 
 def _decode(body: str | bytes) -> Any:
-    """JSON as Python's own reader takes it: it lets half an emoji pass, which events may hold."""
+    """Decode JSON with the standard library, which accepts the lone surrogates that events may contain."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise HeadspaceError(
-            "bad_answer", "What answered is not Headspace, or not this version.", "Compare `headspace status`."
+            "bad_answer", "The response is not from Headspace, or from another version.", "See `headspace status`."
         ) from error
 
 
@@ -451,10 +444,10 @@ _ERRORS: dict[int, type[HeadspaceError]] = {401: Forbidden, 403: Forbidden, 503:
 
 
 def _error(status: int, body: bytes) -> HeadspaceError:
-    """The API's error as the exception that it was."""
-    told = _decode(body)
+    """The exception for an error of the API."""
+    decoded = _decode(body)
     try:
-        error = told["error"]
+        error = decoded["error"]
         code, message, hint = str(error["code"]), str(error["message"]), str(error["hint"])
     except (TypeError, KeyError):
         code, message, hint = "bad_answer", f"Headspace answered with status {status}.", "See `headspace logs`."

@@ -1,13 +1,11 @@
-"""What people ask about their rules, answered as plain data: are they good, what do they say of a call, and why; what
-would they have said of the calls that were made.
+"""`headspace policy`: validates rules, explains what they decide about a tool call, and applies them to past calls.
 
-Nothing here enforces anything, and nothing needs the daemon but the look back (`backtest`), which reads its log.
+Results are JSON. Nothing here enforces a rule. Only `backtest` needs the daemon, because it reads the log.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -31,17 +29,16 @@ from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
 from claude_headspace.kernel.policy.matching import find_matches, format_program
 from claude_headspace.kernel.policy.policy import Policy
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.client.verdicts import PAGE, call_text
 
-PAGE = 1_000
 
-
-def rule_book(places: Paths, preset: str, file: Path | None = None) -> RuleBook:
-    """The rules of this home, or those with another file in place of the user's."""
-    return load_rules(places, preset, file)
+def rule_book(paths: Paths, preset: str, file: Path | None = None) -> RuleBook:
+    """The rules in use, or the rules with another file in place of the user's policy.toml."""
+    return load_rules(paths, preset, file)
 
 
 def with_project(book: RuleBook, root: str) -> RuleBook:
-    """The rules, and what a project adds."""
+    """The rules together with the rules of a project."""
     policy = book.policy
     return msgspec.structs.replace(
         book,
@@ -59,23 +56,23 @@ def project_of(directory: str) -> str:
 # --- check ---
 
 
-def check(places: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
-    """Read everything that a verdict depends on. What cannot be used is an error that names it."""
-    book, shipped = rule_book(places, preset, file), load_built_in_rules(places, preset)
+def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
+    """Read everything that a verdict depends on. Raises an error that names the file and the problem."""
+    book, shipped = rule_book(paths, preset, file), load_built_in_rules(paths, preset)
     root = project_of(directory)
     known = {rule.id: rule for rule in shipped.policy.rules}
-    rules, contacts = book.policy.rules, read_contacts(places.contacts_file)
+    rules, contacts = book.policy.rules, read_contacts(paths.contacts_file)
     return {
         "preset": preset,
-        "file": str(file or places.policy_file),
-        "exists": (file or places.policy_file).exists(),
+        "file": str(file or paths.policy_file),
+        "exists": (file or paths.policy_file).exists(),
         "rules": len(rules),
         "added": [rule.id for rule in rules if rule.id not in known],
         "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
         "switched_off": [rule.id for rule in rules if not rule.enabled and rule != known.get(rule.id)],
         "contacts": len(contacts or ()),
         "contacts_needed": contacts is not None or preset == "strict",
-        "contacts_file": str(places.contacts_file),
+        "contacts_file": str(paths.contacts_file),
         "project_file": str(Path(root) / PROJECT_FILE),
         "project_rules": [rule.id for rule in read_project_rules(root)],
     }
@@ -85,7 +82,7 @@ def check(places: Paths, preset: str, directory: str, file: Path | None = None) 
 
 
 def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory: str, home: str) -> Json:
-    """What a call would do, which rules hold for it, and what comes of that."""
+    """What a tool call would do, which rules match it, and the verdict."""
     root = project_of(directory)
     book = with_project(book, root)
     call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
@@ -130,7 +127,7 @@ def _plain_all(values: Json) -> Json:
 
 
 def run_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) -> Json:
-    """Try the cases of files, and tell which came out otherwise."""
+    """Run the test cases of files. `wrong` lists those with another verdict than expected."""
     root = project_of(directory)
     book = with_project(book, root)
     results = [
@@ -154,28 +151,28 @@ def _wrong(result: CaseResult) -> Json:
     }
 
 
-# --- look back ---
+# --- backtest ---
 
 
 def backtest(client: ApiClient, book: RuleBook, home: str, last: int | None = None) -> Json:
-    """What these rules would have said of the calls in the journal. Paths are looked up as they are today."""
+    """What these rules would have decided about the tool calls in the log. Paths are resolved as they are today."""
     subjects: dict[str, tuple[str, Subject, str]] = {}
     counted: Counter[str] = Counter()
-    spoken: list[Json] = []
+    verdicts: list[Json] = []
     for event in _calls(client, last):
         counted["calls"] += 1
-        name, subject, root = _whose(client, event["agent_id"], subjects)
-        verdict, words = _judged(book, event["payload"], subject, root, home)
+        name, subject, root = _subject(client, event["agent_id"], subjects)
+        verdict, text = _judge(book, event["payload"], subject, root, home)
         if verdict["ruling"] == "abstain":
             continue
         counted[verdict["ruling"]] += 1
-        spoken.append({"seq": event["seq"], "at": event["fired_at"], "agent": name, "call": words, **verdict})
-    said = {ruling: counted[ruling] for ruling in ("deny", "ask", "warn", "allow")}
-    return {"calls": counted["calls"], **said, "verdicts": spoken}
+        verdicts.append({"seq": event["seq"], "at": event["fired_at"], "agent": name, "call": text, **verdict})
+    counts = {ruling: counted[ruling] for ruling in ("deny", "ask", "warn", "allow")}
+    return {"calls": counted["calls"], **counts, "verdicts": verdicts}
 
 
 def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
-    """The tool calls that hooks told of; of the newest events only, if so wanted."""
+    """The tool calls that hooks reported, or only those among the newest `last` events."""
     newest = client.events(limit=1)
     after = max(newest[-1]["seq"] - last, 0) if newest and last else 0
     judged = hook_names({HookKind.BEFORE_TOOL})
@@ -184,7 +181,7 @@ def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
         after = page[-1]["seq"]
 
 
-def _whose(client: ApiClient, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
+def _subject(client: ApiClient, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
     if agent_id not in known:
         agent = client.agent(agent_id)
         project = agent["project"]
@@ -193,31 +190,9 @@ def _whose(client: ApiClient, agent_id: str, known: dict[str, tuple[str, Subject
     return known[agent_id]
 
 
-def _judged(book: RuleBook, payload: Json, subject: Subject, root: str, home: str) -> tuple[Json, str]:
+def _judge(book: RuleBook, payload: Json, subject: Subject, root: str, home: str) -> tuple[Json, str]:
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     given = given if isinstance(given, dict) else {}
     directory = str(payload.get("cwd") or root or home)
     call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)
-
-
-def call_text(tool: str, given: dict[str, Any]) -> str:
-    """A call in short."""
-    names = ("command", "file_path", "notebook_path", "path", "to")
-    first = next((given[name] for name in names if isinstance(given.get(name), str)), "")
-    return f"{tool}: {first}" if first else tool
-
-
-def verdicts_of(client: ApiClient, agent_id: str, last: int) -> list[Json]:
-    """What the rules said of an agent's newest calls, oldest first."""
-    found = [event for event in client.events(agent_id, limit=PAGE) if event["verdict"]]
-    return [
-        {"rule": None, "reason": None, "enforced": True, "lapse": None, **event["verdict"]}
-        | {"seq": event["seq"], "at": event["fired_at"], "call": _words_of(event["payload"])}
-        for event in found[-last:]
-    ]
-
-
-def _words_of(payload: Json) -> str:
-    given = payload.get("tool_input")
-    return call_text(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {})

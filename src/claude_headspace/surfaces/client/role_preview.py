@@ -1,4 +1,4 @@
-"""What sessions begin with, looked at before one does: the same reading and the same words as for a real one."""
+"""Previews the context that a session starts with, composed as for a real session: core files, role and mode."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
 
 
 class Role(msgspec.Struct, frozen=True):
-    """A role or a mode: its file, what it includes, and what of that is missing."""
+    """A role or a mode: its file, the files that it includes, and the missing ones."""
 
     kind: str
     name: str
@@ -28,7 +28,7 @@ class Role(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """What a session would be given."""
+    """The context of a session."""
 
     role: str | None
     mode: str | None
@@ -40,38 +40,41 @@ class Preview(msgspec.Struct, frozen=True):
 
 
 def to_json(found: object) -> Any:
-    """The same as decoded JSON."""
+    """A value as decoded JSON."""
     return msgspec.json.decode(msgspec.json.encode(found))
 
 
-def house_of(settings: Settings, directory: str) -> ContextRoots:
-    """Where the files of a session in a directory are."""
+def claude_os_root(settings: Settings, directory: str) -> str:
+    """The Claude OS directory of a session in a directory."""
+    return _roots(settings, directory).root
+
+
+def _roots(settings: Settings, directory: str) -> ContextRoots:
     project = locate_project(directory).project_root or directory
     return context_roots(settings.claude_os_root, settings.claude_os_core, project)
 
 
 def preview(settings: Settings, directory: str, role: str | None, mode: str | None) -> Preview:
-    """What a session in a directory would be given; an effort takes some of the room."""
-    house = house_of(settings, directory)
-    composed: ComposedContext = compose(
-        read_context_files(house, role, mode), settings.claude_os_prefix, MAX_REPLY_CHARACTERS
-    )
-    return Preview(role, mode, house.root, house.project, composed.text, composed.loaded, composed.left_out)
+    """The context of a session in a directory, without an effort. An effort leaves less room for files."""
+    roots = _roots(settings, directory)
+    files = read_context_files(roots, role, mode)
+    composed: ComposedContext = compose(files, settings.claude_os_prefix, MAX_REPLY_CHARACTERS)
+    return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
 
 
-def list_roles(settings: Settings, directory: str) -> list[Role]:
-    """All roles, then all modes, each with what it includes."""
-    house = house_of(settings, directory)
-    return [_role(house, kind, name) for kind in (ROLE, MODE) for name in list_names(house, kind)]
+def find_roles(settings: Settings, directory: str) -> list[Role]:
+    """All roles, then all modes, each with the files that it includes."""
+    roots = _roots(settings, directory)
+    return [_role(roots, kind, name) for kind in (ROLE, MODE) for name in list_names(roots, kind)]
 
 
-def _role(house: ContextRoots, kind: str, name: str) -> Role:
+def _role(roots: ContextRoots, kind: str, name: str) -> Role:
     given = (name, None) if kind == ROLE else (None, name)
-    pieces = [piece for piece in read_context_files(house, *given).files if piece.kind == kind]
+    files = [file for file in read_context_files(roots, *given).files if file.kind == kind]
     return Role(
         kind,
         name,
-        read_definition(house, kind, name).name,
-        tuple(piece.name for piece in pieces if piece.text is not None),
-        tuple(f"{piece.name}: {piece.missing_reason}" for piece in pieces if piece.text is None),
+        read_definition(roots, kind, name).name,
+        tuple(file.name for file in files if file.text is not None),
+        tuple(f"{file.name}: {file.missing_reason}" for file in files if file.text is None),
     )

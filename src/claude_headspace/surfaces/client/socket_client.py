@@ -1,10 +1,12 @@
-"""One request to the daemon's socket, for commands that agents run: who asks goes along, and no token is needed."""
+"""Sends one command to the socket of the daemon. Identifies the agent that runs this process, and needs no token."""
 
 import json
 import os
 import socket
 from collections.abc import Mapping
 from typing import Any
+
+import psutil
 
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, HeadspaceError
@@ -22,20 +24,18 @@ IDENTITY = (
     "MISSION_EXECUTION_ID",
     "TMUX_PANE",
 )
-"""What of the environment says who asks. Nothing else of it leaves this process."""
+"""Environment variables that identify the agent. No others are sent."""
 
 ANSWER_SECONDS = 10.0
 
 
-MOST_ANCESTORS = 50
+MAX_ANCESTORS = 50
 
 
 def ancestors() -> list[int]:
-    """The processes that this one descends from, the nearest first."""
-    import psutil
-
+    """The ancestors of this process, nearest first."""
     try:
-        return [process.pid for process in psutil.Process().parents()][:MOST_ANCESTORS]
+        return [process.pid for process in psutil.Process().parents()][:MAX_ANCESTORS]
     except psutil.Error:
         return []
 
@@ -45,14 +45,14 @@ def send_command(
     args: Any,
     *,
     env: Mapping[str, str] = os.environ,
-    places: Paths | None = None,
+    paths: Paths | None = None,
     timeout: float = ANSWER_SECONDS,
 ) -> Any:
-    """The result of a command; its error comes as the exception that it is."""
-    places = places or find_paths()
-    told = {name: env[name] for name in IDENTITY if env.get(name)}
-    line = json.dumps({"cmd": cmd, "args": args, "env": told}).encode() + b"\n"
-    answer = _exchange(places, line, timeout)
+    """Send a command; its result. Raises the error of the command."""
+    paths = paths or find_paths()
+    identity = {name: env[name] for name in IDENTITY if env.get(name)}
+    line = json.dumps({"cmd": cmd, "args": args, "env": identity}).encode() + b"\n"
+    answer = _exchange(paths, line, timeout)
     try:
         decoded = json.loads(answer)
         if decoded["ok"]:
@@ -60,12 +60,12 @@ def send_command(
         error = decoded["error"]
         raise BadRequest(error["code"], error["message"], error["hint"])
     except (ValueError, KeyError, TypeError) as error:
-        raise HeadspaceError("bad_answer", "What answered is not Headspace.", "Compare `headspace status`.") from error
+        raise HeadspaceError("bad_answer", "The response is not from Headspace.", "See `headspace status`.") from error
 
 
-def _exchange(places: Paths, line: bytes, timeout: float) -> bytes:
+def _exchange(paths: Paths, line: bytes, timeout: float) -> bytes:
     try:
-        with socket_path(places.socket_file) as path, socket.socket(socket.AF_UNIX) as connection:
+        with socket_path(paths.socket_file) as path, socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout)
             connection.connect(path)
             connection.sendall(line)

@@ -1,1 +1,1 @@
-"""Starting programs: clients, the background daemon, the system service."""
+"""Starts programs: clients, the background daemon and the system service."""

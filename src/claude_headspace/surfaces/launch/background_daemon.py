@@ -1,10 +1,10 @@
-"""The daemon in the background: started so that it outlives the terminal, and replaced when its code is another.
+"""Starts the daemon in the background, so that it outlives the terminal, and replaces one that runs other code.
 
 Rules
-- One `headspace up` at a time: whoever comes second waits, and finds what the first one did.
-- A daemon of other code is asked to stop before the new one starts. Hooks feel nothing of it: what they tell meanwhile
-  waits in the spool, and what they ask is told.
-- The old one is never killed: one that does not stop is an error that says how to end it.
+- Only one `headspace up` runs at a time. A second one waits for the first.
+- A daemon that runs other code is asked to stop before the new one starts. Hooks store their events in the spool while
+  no daemon runs.
+- The old daemon is never killed. If it does not stop, the error says how to end it.
 """
 
 import contextlib
@@ -23,22 +23,22 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, find_daemon, is_locked
 
 START_SECONDS = 900.0
-"""How long a start may take: a large journal that another version wrote is made anew first."""
+"""How long a start may take. After an upgrade the projections of a large journal are rebuilt first."""
 SLOW_SECONDS = 5.0
-"""After how long whoever waits is told so."""
+"""After how long `on_slow` is called."""
 STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 
 
 @contextlib.contextmanager
-def up_lock(home: Paths, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Keep others from doing the same at the same time; `waiting` is called if somebody does."""
-    handle = os.open(home.runtime / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def up_lock(paths: Paths, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the lock of `headspace up`. `on_wait` is called if another process holds it."""
+    handle = os.open(paths.runtime / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            waiting()
+            on_wait()
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -46,17 +46,17 @@ def up_lock(home: Paths, waiting: Callable[[], None] = lambda: None) -> Iterator
 
 
 def is_current(daemon: DaemonInfo) -> bool:
-    """Whether a daemon runs the code that we are."""
+    """Whether a daemon runs the same code as this process."""
     return (daemon.version, daemon.code) == (__version__, code_fingerprint())
 
 
 # --- starting ---
 
 
-def start(home: Paths, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
-    """Start a daemon that goes on when we end, and wait until it answers; `slow` is called once if that takes long."""
-    printed = home.state / "daemon.out"
-    with os.fdopen(os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+def start(paths: Paths, on_slow: Callable[[], None] = lambda: None) -> DaemonInfo:
+    """Start a daemon that outlives this process, and wait until it answers. A long start calls `on_slow` once."""
+    output_file = paths.state / "daemon.out"
+    with os.fdopen(os.open(output_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "claude_headspace", "serve"],
             cwd="/",
@@ -66,38 +66,38 @@ def start(home: Paths, slow: Callable[[], None] = lambda: None) -> DaemonInfo:
             start_new_session=True,
         )
     try:
-        return wait_until_running(home, lambda: process.poll() is None, slow)
+        return wait_until_running(paths, lambda: process.poll() is None, on_slow)
     except HeadspaceError as error:
-        words = printed.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        if not words:
+        lines = output_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        if not lines:
             raise
-        raise HeadspaceError("daemon_failed", words[0], " ".join(words[1:]) or error.hint) from error
+        raise HeadspaceError("daemon_failed", lines[0], " ".join(lines[1:]) or error.hint) from error
 
 
 def wait_until_running(
-    home: Paths,
-    goes_on: Callable[[], bool] = lambda: True,
-    slow: Callable[[], None] = lambda: None,
+    paths: Paths,
+    is_alive: Callable[[], bool] = lambda: True,
+    on_slow: Callable[[], None] = lambda: None,
     limit: float = START_SECONDS,
 ) -> DaemonInfo:
-    """Wait until a daemon answers, as long as there is hope; `slow` is called once if that takes long."""
-    began, told = time.monotonic(), False
-    while goes_on() and time.monotonic() < began + limit:
-        daemon = find_daemon(home)
-        if daemon is not None and _answers(home):
+    """Wait until a daemon answers, while `is_alive` and until the limit. `on_slow` is called once if it takes long."""
+    started_at, is_slow = time.monotonic(), False
+    while is_alive() and time.monotonic() < started_at + limit:
+        daemon = find_daemon(paths)
+        if daemon is not None and _answers(paths):
             return daemon
-        if not told and time.monotonic() > began + SLOW_SECONDS:
-            told = True
-            slow()
+        if not is_slow and time.monotonic() > started_at + SLOW_SECONDS:
+            is_slow = True
+            on_slow()
         time.sleep(_POLL_SECONDS)
     raise HeadspaceError(
         "daemon_failed", "The daemon did not start.", "See `headspace logs`, or run `headspace serve`."
     )
 
 
-def _answers(home: Paths) -> bool:
+def _answers(paths: Paths) -> bool:
     try:
-        return bool(ApiClient.local(home).health())
+        return bool(ApiClient.local(paths).health())
     except HeadspaceError:
         return False
 
@@ -105,19 +105,19 @@ def _answers(home: Paths) -> bool:
 # --- stopping ---
 
 
-def stop(home: Paths) -> DaemonInfo | None:
-    """Ask the daemon to stop, and wait until it is gone; None if there was none."""
-    if not is_locked(home.lock_file):
+def stop(paths: Paths) -> DaemonInfo | None:
+    """Ask the daemon to stop, and wait until it has. None if no daemon runs."""
+    if not is_locked(paths.lock_file):
         return None
-    daemon = find_daemon(home)
+    daemon = find_daemon(paths)
     if daemon is None:
-        raise HeadspaceError("daemon_starting", "Headspace is just starting.", "Try again in a moment.")
-    _end(daemon.pid)
-    wait_until_stopped(home, daemon.pid)
+        raise HeadspaceError("daemon_starting", "Headspace is starting.", "Try again in a few seconds.")
+    _terminate(daemon.pid)
+    wait_until_stopped(paths, daemon.pid)
     return daemon
 
 
-def _end(pid: int) -> None:
+def _terminate(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGTERM)
     except ProcessLookupError:
@@ -128,14 +128,14 @@ def _end(pid: int) -> None:
         ) from error
 
 
-def wait_until_stopped(home: Paths, pid: int, limit: float = STOP_SECONDS) -> None:
-    """Wait until nobody holds the lock; after the limit that is an error."""
+def wait_until_stopped(paths: Paths, pid: int, limit: float = STOP_SECONDS) -> None:
+    """Wait until the lock of the daemon is free. Raises an error after the limit."""
     deadline = time.monotonic() + limit
-    while is_locked(home.lock_file):
+    while is_locked(paths.lock_file):
         if time.monotonic() > deadline:
             raise HeadspaceError(
                 "does_not_stop",
                 f"The daemon (pid {pid}) has not stopped after {limit:.0f} s.",
-                f"See `headspace logs`. `kill -9 {pid}` ends it at once; what it acknowledged is stored.",
+                f"See `headspace logs`. `kill -9 {pid}` ends it immediately; acknowledged events are stored.",
             )
         time.sleep(_POLL_SECONDS)

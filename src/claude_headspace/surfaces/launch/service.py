@@ -1,7 +1,7 @@
-"""Headspace as a service of the user's own: systemd on Linux, launchd on macOS. Written by us, removed by us.
+"""Headspace as a service of the user: systemd on Linux, launchd on macOS.
 
-The service starts the daemon at login and again when it crashes. One that was told to stop (`headspace down`) ends with
-0 and stays down until it is started, or until the next login.
+The service starts the daemon at login and after a crash. After `headspace down` the daemon exits with 0 and stays down
+until it is started again, or until the next login.
 """
 
 import os
@@ -16,12 +16,12 @@ from claude_headspace.errors import HeadspaceError
 
 UNIT = "headspace.service"
 LABEL = "dev.headspace.daemon"
-KEPT = ("HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")
-"""What a service must know of the environment that it was made in."""
+KEPT_VARIABLES = ("HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")
+"""Environment variables that are written into the service."""
 
 
 def command() -> list[str]:
-    """What a service runs: this very installation."""
+    """The command that the service runs: the daemon of this installation."""
     return [sys.executable, "-m", "claude_headspace", "serve"]
 
 
@@ -29,7 +29,7 @@ def command() -> list[str]:
 
 
 def systemd_unit(program: Sequence[str], env: Mapping[str, str]) -> str:
-    """A unit for systemd."""
+    """The unit file for systemd."""
     variables = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in env.items()]
     words = [_quoted(word).replace("$", "$$") for word in program]
     return (
@@ -48,13 +48,13 @@ def systemd_unit(program: Sequence[str], env: Mapping[str, str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word as systemd reads it: percent signs mean something there, and in commands dollars do too."""
+    """A word quoted for systemd. Percent signs are special there; callers escape dollar signs in commands."""
     safe = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{safe}"'
 
 
 def launchd_plist(program: Sequence[str], env: Mapping[str, str]) -> str:
-    """An agent for launchd."""
+    """The property list for launchd."""
     words = "".join(f"    <string>{escape(word)}</string>\n" for word in program)
     variables = "".join(
         f"    <key>{escape(name)}</key>\n    <string>{escape(value)}</string>\n" for name, value in env.items()
@@ -85,7 +85,7 @@ class Service:
 
     @property
     def path(self) -> Path:
-        """Where it is written."""
+        """The path of the service file."""
         home = Path(self._env.get("HOME") or Path.home())
         if self._is_mac:
             return home / "Library/LaunchAgents" / f"{LABEL}.plist"
@@ -93,22 +93,22 @@ class Service:
 
     @property
     def is_installed(self) -> bool:
-        """Whether there is one."""
+        """Whether the service file exists."""
         return self.path.exists()
 
     @property
     def text(self) -> str:
-        """What is written."""
-        kept = {name: self._env[name] for name in KEPT if self._env.get(name)}
+        """The content of the service file."""
+        kept = {name: self._env[name] for name in KEPT_VARIABLES if self._env.get(name)}
         return launchd_plist(command(), kept) if self._is_mac else systemd_unit(command(), kept)
 
     def install(self) -> None:
-        """Write it, and start it now and at every login."""
+        """Write the service file, and start the service now and at every login."""
         self._require()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(self.text, encoding="utf-8")
         if self._is_mac:
-            self._quietly("bootout", self._domain)
+            self._try("bootout", self._domain)
             self._run("bootstrap", f"gui/{os.getuid()}", str(self.path))
         else:
             self._run("--user", "daemon-reload")
@@ -116,14 +116,14 @@ class Service:
             self._run("--user", "restart", UNIT)
 
     def remove(self) -> None:
-        """Take it away again."""
+        """Stop the service and remove its file."""
         if self._is_mac:
-            self._quietly("bootout", self._domain)
+            self._try("bootout", self._domain)
         else:
-            self._quietly("--user", "disable", "--now", UNIT)
+            self._try("--user", "disable", "--now", UNIT)
         self.path.unlink(missing_ok=True)
         if not self._is_mac:
-            self._quietly("--user", "daemon-reload")
+            self._try("--user", "daemon-reload")
 
     @property
     def _domain(self) -> str:
@@ -133,8 +133,8 @@ class Service:
         if shutil.which(self._manager) is None:
             raise HeadspaceError(
                 "no_service_manager",
-                f"There is no {self._manager} here, so there can be no service.",
-                "Leave --service out: `headspace up` starts the daemon in the background.",
+                f"A service needs {self._manager}, which was not found.",
+                "Run without --service: `headspace up` starts the daemon in the background.",
             )
 
     def _run(self, *arguments: str) -> None:
@@ -143,10 +143,10 @@ class Service:
             raise HeadspaceError(
                 "service_failed",
                 f"`{self._manager} {' '.join(arguments)}` failed: {done.stderr.strip() or done.returncode}",
-                "Leave --service out: `headspace up` starts the daemon in the background.",
+                "Run without --service: `headspace up` starts the daemon in the background.",
             )
 
-    def _quietly(self, *arguments: str) -> None:
-        """What may fail: there is nothing to end, or no manager."""
+    def _try(self, *arguments: str) -> None:
+        """Run a command whose failure does not matter, for example because the service is not loaded."""
         if shutil.which(self._manager) is not None:
             subprocess.run([self._manager, *arguments], capture_output=True, check=False)

@@ -1,8 +1,8 @@
-"""Starting Claude Code as a program of ours: with the ids that its hooks will name, and as if we were not there.
+"""Starts Claude Code as a child process, with environment variables that identify the agent in its hooks.
 
-Signals reach it, its exit code is ours, and the terminal is its own. Inside tmux it runs in the pane we are in; else a
-new session or window is made for it, with a job file (0600) that hands everything over: no secret stands on a command
-line, and what a tmux server remembers of its own start does not matter.
+The wrapper is transparent: signals are forwarded, the exit code is returned, and the client owns the terminal. In a new
+tmux session or window the arguments and the environment come from a job file with mode 0600. So no secret appears on a
+command line, and the environment of the tmux server does not matter.
 """
 
 import os
@@ -22,21 +22,21 @@ import msgspec
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT)
-"""The terminal sends these to everybody in the foreground: the client decides."""
+"""The terminal sends these to all foreground processes. The client decides what to do."""
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
-"""Who sends one of these wants us to end, and the client with us."""
+"""These end the client and the wrapper."""
 FORWARDED = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def find_client() -> str:
-    """Claude Code, as the user would start it."""
+    """The path of the program `claude`."""
     found = shutil.which("claude")
     if found is None:
         raise ClientMissing(
-            "client_missing", "There is no `claude` on the PATH.", "Install Claude Code, or put it on the PATH."
+            "client_missing", "The program `claude` was not found.", "Install Claude Code, or add it to your PATH."
         )
     return found
 
@@ -60,11 +60,11 @@ CLIENT_VARIABLES = (
     "LINES",
     "MISSION_EXECUTION_ID",
 )
-"""What a client tells its own tools of itself: a worker that one of them starts is another client."""
+"""Variables that a client sets for its tools. A worker that a tool starts must not inherit them."""
 
 
 def worker_environment() -> dict[str, str]:
-    """Our environment without what an agent, whose tool we may be, put into it."""
+    """The environment of this process without the variables of the client that runs it."""
     return {name: value for name, value in os.environ.items() if name not in CLIENT_VARIABLES}
 
 
@@ -76,7 +76,7 @@ def client_environment(
     mode: str | None = None,
     mission: str | None = None,
 ) -> dict[str, str]:
-    """What the client's hooks tell us by, beside all that is there; what another client was is not inherited."""
+    """The environment of a client: inherited variables, and those that identify the agent in its hooks."""
     ids = {
         "MISSION_EXECUTION_ID": mission or "",
         "CLAUDE_HEADSPACE_URL": url,
@@ -91,12 +91,12 @@ def client_environment(
 
 
 def new_headspace_id() -> str:
-    """An id for an agent that is about to be started."""
+    """An id for a new agent."""
     return str(uuid.uuid4())
 
 
 class ClientProcess:
-    """A client that we started."""
+    """A client that this process started."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], directory: str) -> None:
         for number in IGNORED:
@@ -104,25 +104,25 @@ class ClientProcess:
         self.was_asked_to_end = False
         self._process = subprocess.Popen(command, env=dict(env), cwd=directory)
         for number in FORWARDED:
-            signal.signal(number, self._hand_on)
+            signal.signal(number, self._forward)
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The process id of the client."""
         return self._process.pid
 
-    def _hand_on(self, number: int, _frame: FrameType | None) -> None:
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
         self.was_asked_to_end = self.was_asked_to_end or number in ENDINGS
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
     def wait(self) -> int:
-        """Until it ends; its exit code as a shell tells it. While it is stopped, so are we."""
+        """Wait until the client ends; its exit code as in a shell. This process stops and continues with the client."""
         while True:
             _, status = os.waitpid(self.pid, os.WUNTRACED)
             if os.WIFSTOPPED(status):
                 os.kill(os.getpid(), signal.SIGSTOP)
-                self._hand_on(signal.SIGCONT, None)
+                self._forward(signal.SIGCONT, None)
             else:
                 code = os.waitstatus_to_exitcode(status)
                 self._process.returncode = code
@@ -130,28 +130,32 @@ class ClientProcess:
 
 
 def pause(seconds: float) -> bool:
-    """Wait between two clients; whether somebody ended it meanwhile, by Ctrl+C or a signal."""
+    """Wait between two clients. True if Ctrl+C or a signal ended the wait."""
     ended = threading.Event()
     for number in (*IGNORED, *ENDINGS):
         signal.signal(number, lambda _number, _frame: ended.set())
     return ended.wait(seconds)
 
 
-# --- bringing an agent back -------------------------------------------------------------------------------------------
+# --- resume -----------------------------------------------------------------------------------------------------------
 
 
 def resume_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
-    """The session to resume, its directory, and the variables that it needs; refused with the reason."""
+    """The session to resume, its directory and its variables. Raises an error if the agent cannot be resumed."""
     name = agent["name"]
     if agent["host"] != host:
-        raise BadRequest("elsewhere", f"{name} ran on {agent['host']}.", f"Resume it there: {host} has not its files.")
+        raise BadRequest(
+            "elsewhere", f"{name} ran on {agent['host']}.", f"Resume it there: its files are not on {host}."
+        )
     if agent["state"] != "ended":
-        raise BadRequest("not_ended", f"{name} is still there.", f"`headspace jump {name}` takes you to it.")
+        raise BadRequest("not_ended", f"{name} is still running.", f"`headspace jump {name}` switches to it.")
     if not agent["session_id"]:
-        raise BadRequest("no_session", f"{name} never began a session.", "Start a new one with `headspace run`.")
+        raise BadRequest("no_session", f"{name} never started a session.", "Start a new one with `headspace run`.")
     directory = agent["project"]["root"] if not _is_directory(agent["cwd"]) else agent["cwd"]
     if not _is_directory(directory):
-        raise BadRequest("no_directory", f"The directory of {name} is gone: {directory}.", "Nothing was started.")
+        raise BadRequest(
+            "no_directory", f"The directory of {name} no longer exists: {directory}.", "Nothing was started."
+        )
     return agent["session_id"], directory, _config_variables(agent)
 
 
@@ -160,7 +164,7 @@ def _is_directory(path: str | None) -> bool:
 
 
 def _config_variables(agent: Json) -> dict[str, str]:
-    """The configuration directory that the session's transcript lies in, where that is not the one in use."""
+    """The config dir of the transcript of the session, if it is not the default one."""
     transcript = (agent["session"] or {}).get("transcript_path")
     above = (
         [] if not transcript else [folder.parent for folder in Path(transcript).parents if folder.name == "projects"]
@@ -173,30 +177,30 @@ def _config_variables(agent: Json) -> dict[str, str]:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A command of ours that is to be started elsewhere, with the environment of whoever wants it."""
+    """A `headspace` command to run in another terminal, with the environment of this process."""
 
     arguments: list[str]
     env: dict[str, str]
     stores_exit_code: bool = False
-    """Whether somebody waits for its exit code, which then stands in a file beside the job."""
+    """Whether the exit code is written to a file next to the job file."""
 
 
-def open_session(home: Paths, name: str, job: Job, directory: str) -> Path:
-    """Start a job in a new tmux session; the file in which its exit code will stand."""
-    return _hand_over(
-        home, job, lambda command: tmux.run_tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
+def open_session(paths: Paths, name: str, job: Job, directory: str) -> Path:
+    """Start a job in a new tmux session; the path of the file for its exit code."""
+    return _start_job(
+        paths, job, lambda command: tmux.run_tmux("", "new-session", "-d", "-s", name, "-c", directory, "--", *command)
     )
 
 
-def open_window(home: Paths, name: str, job: Job, directory: str) -> None:
-    """Start a job in a new window of the tmux session that its environment names."""
-    _hand_over(home, job, lambda command: tmux.open_window(command, directory, name, job.env))
+def open_window(paths: Paths, name: str, job: Job, directory: str) -> None:
+    """Start a job in a new window of the tmux session in its environment."""
+    _start_job(paths, job, lambda command: tmux.open_window(command, directory, name, job.env))
 
 
-def _hand_over(home: Paths, job: Job, start: Callable[[Sequence[str]], object]) -> Path:
-    """A tmux server has an environment of its own, often an old one, so everything goes through a file."""
-    home.create_directories()
-    path = home.runtime / f"job-{uuid.uuid4().hex}.json"
+def _start_job(paths: Paths, job: Job, start: Callable[[Sequence[str]], object]) -> Path:
+    """Write the job file and start it. A tmux server has its own environment, so the job file contains everything."""
+    paths.create_directories()
+    path = paths.runtime / f"job-{uuid.uuid4().hex}.json"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(msgspec.json.encode(job))
@@ -209,15 +213,15 @@ def _hand_over(home: Paths, job: Job, start: Callable[[Sequence[str]], object]) 
 
 
 def read_job(path: Path) -> Job:
-    """What was handed over; it is there once."""
+    """Read a job file and delete it."""
     try:
         job = msgspec.json.decode(path.read_bytes(), type=Job)
         path.unlink()
     except (OSError, msgspec.DecodeError) as error:
-        raise BadRequest("no_job", f"{path} holds no job: {error}.", "Use `headspace run`.") from error
+        raise BadRequest("no_job", f"{path} is not a job file: {error}.", "Use `headspace run`.") from error
     return job
 
 
 def tmux_name(name: str) -> str:
-    """A session's name as tmux takes it."""
+    """A valid name of a tmux session."""
     return name.replace(".", "-").replace(":", "-")

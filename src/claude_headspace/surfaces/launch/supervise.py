@@ -1,14 +1,14 @@
-"""Starting a client anew when its context window is spent: `headspace run --supervise`.
+"""Restarts a client whose context window is used up: `headspace run --supervise`.
 
 Rules
-- Only a window that works on an effort is ever spent: what it handed over is what the next one begins with. Without an
-  effort the client is left alone.
-- Only what we ended ourselves is started anew. Who leaves the client (`/exit`, Ctrl+C twice), or sends us a signal,
-  ends both for good.
-- No loops: at most `MOST` restarts within `WITHIN_SECONDS`, each after a longer pause. Then the client is left alone,
-  and compacts as it always did.
-- Every restart, and the end of it all, is told to the daemon before it happens: a fact of the log, seen on every board.
-  While the daemon is away nothing is restarted.
+- A window counts as used up only while it works on an effort, because the next window starts with the handover of the
+  effort. Without an effort the client is never restarted.
+- Only a client that the supervisor ended is restarted. If the user leaves the client (`/exit`, Ctrl+C twice) or sends a
+  signal, supervision ends, too.
+- No loops: at most `MAX_RESTARTS` within `RESTART_PERIOD_SECONDS`, each after a longer pause. Then the client is left
+  alone, and compacts its context as usual.
+- Every restart, and the end of supervision, is reported to the daemon first, so that the log contains it. Nothing is
+  restarted while the daemon does not answer.
 """
 
 import contextlib
@@ -20,27 +20,27 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 MAX_RESTARTS = 3
 RESTART_PERIOD_SECONDS = 600.0
 PAUSE_SECONDS = (0.0, 5.0, 15.0)
-"""How long to wait before each of them, in seconds."""
+"""How long to wait before the first, second and third restart."""
 TERMINATE_SECONDS = 10.0
-"""A client that is asked to end has so long; then it is killed."""
+"""How long a client has to end before it is killed."""
 
-RESTART_PROMPT = "Go on with the effort that you work on: what the session before handed over is in your context."
-"""The first prompt of a client that was started anew."""
+RESTART_PROMPT = "Continue the effort that you work on. The handover of the previous session is in your context."
+"""The first prompt of a restarted client."""
 
 SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
-"""Options of Claude Code that name a session: with them a new start would bring the full context back."""
+"""Options of Claude Code that continue a session. A restart with them would restore the full context."""
 
 Sleep = Callable[[float], bool]
-"""Waits so long; whether somebody ended it meanwhile."""
+"""Waits this many seconds. True if the wait was ended by a signal."""
 
 
 class Client(Protocol):
-    """What is asked of the daemon."""
+    """The part of the API client that is used here."""
 
     def efforts(self, *, agent: str) -> Sequence[Json]: ...
 
@@ -52,7 +52,7 @@ class Client(Protocol):
 
 
 class Process(Protocol):
-    """The client that runs."""
+    """A running client."""
 
     @property
     def pid(self) -> int: ...
@@ -64,19 +64,19 @@ class Process(Protocol):
 
 
 def reject_session_options(arguments: Sequence[str]) -> None:
-    """A supervised client begins its sessions anew, so it cannot be told to have a certain one."""
+    """Raise an error for options that continue a session: a supervised client starts new sessions."""
     for given in arguments:
         name = given.partition("=")[0]
         if name in SESSION_OPTIONS:
             raise BadRequest(
                 "not_supervised",
-                f"{name} goes on with a session, and --supervise begins new ones.",
-                "Leave one of them out.",
+                f"{name} continues a session, but --supervise starts new sessions.",
+                "Use only one of them.",
             )
 
 
 def spent_window(effort: Json, agent_id: str) -> Json | None:
-    """The window of an agent that works on an effort and is spent."""
+    """The used-up window of an agent in an effort, if any."""
     if effort["lifecycle"] != "active":
         return None
     main = [each for each in effort["sessions"] if each["agent_id"] == agent_id and not each["subagent_id"]]
@@ -84,16 +84,16 @@ def spent_window(effort: Json, agent_id: str) -> Json | None:
 
 
 class RestartBudget:
-    """How often a client may be started anew."""
+    """Limits how often a client is restarted."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._past: list[float] = []
 
     def next_pause(self) -> float | None:
-        """The pause before the next restart; None if there were too many."""
+        """The pause before the next restart; None if there were too many restarts."""
         now = self._clock()
-        self._past = [moment for moment in self._past if now - moment < RESTART_PERIOD_SECONDS]
+        self._past = [time for time in self._past if now - time < RESTART_PERIOD_SECONDS]
         if len(self._past) >= MAX_RESTARTS:
             return None
         self._past.append(now)
@@ -101,7 +101,7 @@ class RestartBudget:
 
 
 class Supervisor:
-    """Ends a client whose window is spent, and says whether another one should follow."""
+    """Ends a client whose window is used up, and starts the next one."""
 
     def __init__(self, find: Callable[[], Client], agent_id: str, budget: RestartBudget | None = None) -> None:
         self._find = find
@@ -113,34 +113,34 @@ class Supervisor:
         self._gave_up = False
 
     def check_each(self, efforts: Iterable[str]) -> None:
-        """Look at each effort that something happened to, by its id, for as long as there are any. In a thread."""
+        """Check each effort of an endless stream of effort ids. Runs in a thread."""
         for effort_id in efforts:
-            self._look_at(effort_id)
+            self._check(effort_id)
 
     def check_all(self) -> None:
-        """Look at every effort of the agent: something may have happened that nobody told."""
+        """Check all efforts of the agent, after events may have been missed."""
         with contextlib.suppress(HeadspaceError):
             for effort in self._find().efforts(agent=self._agent_id):
-                self._look_at(effort["id"])
+                self._check(effort["id"])
 
     def run(self, start: Callable[[bool], Process], sleep: Sleep) -> tuple[int, int]:
-        """Run clients, one after the other, until one ends by itself; its exit code and its process."""
-        again = False
+        """Run clients one after the other, until one ends by itself; its exit code and its pid."""
+        is_restart = False
         while True:
-            self._process = process = start(again)
+            self._process = process = start(is_restart)
             code = process.wait()
             pause = self._take_pause()
             if pause is None or process.was_asked_to_end or sleep(pause):
                 return code, process.pid
-            again = True
+            is_restart = True
 
     def _take_pause(self) -> float | None:
-        """How long to wait before the next client; None if the last one was not ended by us."""
+        """The pause before the next client; None if the last one ended by itself."""
         pause, self._pause, self._process = self._pause, None, None
         return pause
 
-    def _look_at(self, effort_id: str) -> None:
-        """The news may be old: what counts is how the effort is now. Without an answer nothing is done."""
+    def _check(self, effort_id: str) -> None:
+        """Restart the client if its window is used up. Reads the current effort, because the event may be old."""
         with contextlib.suppress(HeadspaceError):
             client, process = self._find(), self._process
             window = spent_window(client.effort(effort_id), self._agent_id)
@@ -148,19 +148,19 @@ class Supervisor:
                 self._replace(client, process, window)
 
     def _replace(self, client: Client, process: Process, window: Json) -> None:
-        """End a client, so that another one follows; or leave it alone from now on, if there were too many."""
+        """End a client, so that the next one starts; or stop supervising after too many restarts."""
         pause = self._budget.next_pause()
         if pause is None:
-            client.unsupervise(self._agent_id, f"it was started anew {MAX_RESTARTS} times within ten minutes")
+            client.unsupervise(self._agent_id, f"restarted {MAX_RESTARTS} times within ten minutes")
             self._gave_up = True
             return
         client.restart(self._agent_id, window["spent"])
         self._handled.add(window["id"])
         self._pause = pause
-        self._end(process)
+        self._terminate(process)
 
-    def _end(self, process: Process) -> None:
-        """Ask the client to end, and see to it that it does."""
+    def _terminate(self, process: Process) -> None:
+        """Ask the client to end, and kill it if it does not."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGTERM)
         killer = threading.Timer(TERMINATE_SECONDS, self._kill, [process])

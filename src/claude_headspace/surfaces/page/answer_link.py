@@ -23,6 +23,7 @@ from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Question
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.answers import Answers
+from claude_headspace.surfaces.api.parameters import read_bytes
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from claude_headspace.surfaces.auth.requester import Requester, RequesterLookup
 from claude_headspace.surfaces.page.answer_link_html import (
@@ -36,7 +37,6 @@ from claude_headspace.surfaces.page.answer_link_html import (
 from claude_headspace.surfaces.read.agents import AgentQueries
 
 STYLE_SHEET = Path(__file__).with_name("answer_link.css")
-MAX_BODY_BYTES = 64 * 1024
 SAME_ORIGIN = {"referrer-policy": "same-origin"}
 """With `no-referrer` a browser sends the form with `Origin: null`, which the middleware refuses."""
 
@@ -75,7 +75,7 @@ class AnswerPage:
         if grant is None:
             return _page(INVALID_LINK, 404)
         await self._requesters.refuse_agents(request)
-        form = parse_qs((await _body(request)).decode("utf-8", "replace"), keep_blank_values=True)
+        form = parse_qs((await read_bytes(request)).decode("utf-8", "replace"), keep_blank_values=True)
         try:
             wait = await self._answers.wait(grant.wait_id)
             await self._answers.give(Requester(grant.recipient, "link"), wait.id, answer_of(wait, form))
@@ -107,16 +107,6 @@ def _page(body: str, status: int = 200) -> HTMLResponse:
 @cache
 def _style() -> bytes:
     return STYLE_SHEET.read_bytes()
-
-
-async def _body(request: Request) -> bytes:
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY_BYTES:
-            hint = f"Send at most {MAX_BODY_BYTES} bytes."
-            raise BadRequest("too_large", "The answer is too long.", hint, status=413)
-    return raw
 
 
 # --- from a form to an answer -----------------------------------------------------------------------------------------

@@ -1,8 +1,13 @@
-"""An agent at a past time: its events replayed up to that time.
+"""An agent over time: as it was at a past time, and its context size and cost. Its events are replayed in memory.
 
-Events count by when they were received, in log order; events of an imported log by when its origin received them. A
-time in whole seconds includes the rest of that second.
+The replay uses the same `evolve` as the board, so the last value equals the agent's current value. Events count by when
+they were received, in log order; events of an imported log by when its origin received them. A time in whole seconds
+includes the rest of that second.
 """
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.engine.log_transfer import events_of
@@ -10,8 +15,21 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.replay import replay_event
-from claude_headspace.ports import Reader
+from claude_headspace.kernel.views import Time, iso
+from claude_headspace.ports import Reader, StoredEvent
 from claude_headspace.surfaces.text.timestamps import local_time
+
+MAX_EVENTS = 4_000
+"""How many of the newest events the usage is read from."""
+
+
+class UsageView(msgspec.Struct, frozen=True):
+    """The usage of an agent from one time on."""
+
+    at: Time
+    tokens: int | None
+    context_percent: float | None
+    cost_usd: float | None
 
 
 def agent_at(reader: Reader, agent: Agent, time: Micros) -> Agent:
@@ -26,13 +44,10 @@ def agent_at(reader: Reader, agent: Agent, time: Micros) -> Agent:
             status=404,
         )
     past = snapshot.agent if snapshot else None
-    for stored in events_of(reader, agent.id, snapshot.seq if snapshot else 0):
-        if stored.envelope.received_at > until:
-            continue
-        replayed = replay_event(
-            past, agent.id, stored.envelope, decode(stored.envelope), stored.strategy, stored.anomaly
-        )
-        past = replayed.change.agent if replayed else past
+    events = events_of(reader, agent.id, snapshot.seq if snapshot else 0)
+    received = (stored for stored in events if stored.envelope.received_at <= until)
+    for _stored, replayed in _replay(agent.id, past, received):
+        past = replayed
     if past is None:
         raise BadRequest(
             "unknown_then",
@@ -41,3 +56,25 @@ def agent_at(reader: Reader, agent: Agent, time: Micros) -> Agent:
             status=404,
         )
     return past
+
+
+def usage(reader: Reader, agent: Agent) -> list[UsageView]:
+    """Every change of usage in the newest events of an agent."""
+    changes: list[UsageView] = []
+    last: tuple[float | None, ...] = (None, None, None)
+    for stored, past in _replay(agent.id, None, reader.events(agent_id=agent.id, limit=MAX_EVENTS)):
+        measured = past.tokens, past.context_percent, past.cost_usd
+        if measured != last:
+            last = measured
+            changes.append(UsageView(iso(stored.envelope.fired_at), *measured))
+    return changes
+
+
+def _replay(agent_id: str, past: Agent | None, events: Iterable[StoredEvent]) -> Iterator[tuple[StoredEvent, Agent]]:
+    """The agent after each of its events."""
+    for stored in events:
+        event = decode(stored.envelope)
+        replayed = replay_event(past, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        if replayed is not None:
+            past = replayed.change.agent
+            yield stored, past

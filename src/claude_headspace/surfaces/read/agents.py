@@ -20,10 +20,9 @@ from claude_headspace.kernel.views import (
     turn_view,
 )
 from claude_headspace.ports import Clock, Reader, StateRow
-from claude_headspace.surfaces.read.agent_history import agent_at
+from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
 from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
-from claude_headspace.surfaces.read.usage import UsageView, usage
 
 RECENT: Micros = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""

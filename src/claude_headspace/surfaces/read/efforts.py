@@ -13,14 +13,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.effort.resolve import has_live_client, resolve
-from claude_headspace.kernel.effort.views import (
-    EffortStory,
-    EffortView,
-    TaskView,
-    effort_story,
-    effort_view,
-    task_view,
-)
+from claude_headspace.kernel.effort.views import EffortStory, EffortView, TaskView, effort_story, effort_view, task_view
 from claude_headspace.ports import Reader
 
 MIN_PREFIX_LENGTH = 4

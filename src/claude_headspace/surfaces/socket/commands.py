@@ -5,6 +5,7 @@ The arguments of a hook command are its payload, in snake or camel case. It is s
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
@@ -39,31 +40,24 @@ _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
+@dataclass(frozen=True)
 class Commands:
     """Runs the commands of the socket."""
 
-    def __init__(
-        self,
-        receiver: HookReceiver,
-        process_hook: ProcessHook,
-        active_efforts: ActiveEfforts,
-        effort_commands: EffortCommands,
-        note: NoteCommand,
-    ) -> None:
-        self._receiver = receiver
-        self._process_hook = process_hook
-        self._active_efforts = active_efforts
-        self._efforts = effort_commands
-        self._note = note
+    receiver: HookReceiver
+    process_hook: ProcessHook
+    active_efforts: ActiveEfforts
+    effort_commands: EffortCommands
+    note: NoteCommand
 
     async def __call__(self, name: str, args: msgspec.Raw, env: dict[str, str]) -> object:
         """Run one command."""
         if (hook := HOOK_COMMANDS.get(name)) is not None:
             return await self._hook(hook, args, env)
         if name in efforts.COMMANDS:
-            return await self._efforts(name, msgspec.Raw(snake_case(args)), env)
+            return await self.effort_commands(name, msgspec.Raw(snake_case(args)), env)
         if name == NOTE:
-            return await self._note(snake_case(args), env)
+            return await self.note(snake_case(args), env)
         if name == "ping":
             return "pong"
         hint = f"Commands: {', '.join(names())}."
@@ -73,12 +67,12 @@ class Commands:
         headers = {
             header: env[name].encode("utf-8", "replace") for name, header in ENVIRONMENT_HEADERS.items() if name in env
         }
-        received = await self._receiver.receive_spooled(hook.event, snake_case(args), headers)
-        outcome = await self._process_hook(received)
+        received = await self.receiver.receive_spooled(hook.event, snake_case(args), headers)
+        outcome = await self.process_hook(received)
         if isinstance(outcome, Spooled):
             return hook.result(HookOutcome(verdict=outcome.verdict))
         if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
-            await self._active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
+            await self.active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
         return hook.result(
             HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
         )

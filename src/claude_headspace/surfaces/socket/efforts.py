@@ -7,6 +7,7 @@ client. `effort_requests` defines the arguments, `read/efforts` finds the effort
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +42,15 @@ Env = Mapping[str, str]
 MAX_PATHS = 200
 
 
+@dataclass(frozen=True)
 class EffortCommands:
     """Runs the effort commands."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        efforts: EffortQueries,
-        host: str,
-        find_project: LocateProject,
-        config_dirs: Callable[[], tuple[Path, ...]],
-    ) -> None:
-        self._recorder = recorder
-        self._efforts = efforts
-        self._host = host
-        self._find_project = find_project
-        self._config_dirs = config_dirs
+    recorder: Recorder
+    efforts: EffortQueries
+    host: str
+    find_project: LocateProject
+    config_dirs: Callable[[], tuple[Path, ...]]
 
     async def __call__(self, name: str, args: msgspec.Raw, env: Env) -> object:
         """Run an effort command."""
@@ -78,10 +72,10 @@ class EffortCommands:
         root, task_dir = await self._directories(request)
         agent = await self._sender(env)
         skill_name = request.skill.removeprefix("/")
-        skill = await asyncio.to_thread(find_skill, skill_name, root, self._config_dirs())
+        skill = await asyncio.to_thread(find_skill, skill_name, root, self.config_dirs())
         act = acts.EffortStarted(
             effort_id=new_id(),
-            host=self._host,
+            host=self.host,
             task_dir=task_dir,
             project_root=root,
             skill=skill_name,
@@ -102,7 +96,7 @@ class EffortCommands:
 
     async def _directories(self, request: StartEffort) -> tuple[str, str]:
         """The root of the project and the directory of the task."""
-        root = (await self._find_project(request.cwd)).project_root or ""
+        root = (await self.find_project(request.cwd)).project_root or ""
         task_dir = absolute_path(request.cwd or root, request.task_dir) if request.task_dir else root
         if not root.startswith("/") or not task_dir.startswith("/"):
             raise BadRequest("bad_directory", "An effort needs a directory.", "Send `cwd` as an absolute path.")
@@ -158,35 +152,35 @@ class EffortCommands:
 
     async def list(self, request: ListEfforts, _env: Env) -> object:
         """All efforts and tasks."""
-        return await asyncio.to_thread(self._efforts.list_all, only_active=not request.all)
+        return await asyncio.to_thread(self.efforts.list_all, only_active=not request.all)
 
     async def show(self, request: EffortReference, env: Env) -> object:
         """One effort with its sessions and messages."""
-        return await asyncio.to_thread(self._efforts.details, await self._find(request, env))
+        return await asyncio.to_thread(self.efforts.details, await self._find(request, env))
 
     async def discover(self, request: DiscoverInstructions, _env: Env) -> object:
         """The instruction files that apply to paths."""
         requested = (*request.paths, *([request.path] if request.path else []))[:MAX_PATHS]
         paths = [absolute_path(request.cwd or "/", path) for path in requested if "\0" not in path]
         directory = request.cwd or (paths[0].rpartition("/")[0] if paths else None)
-        root = (await self._find_project(directory)).project_root or ""
+        root = (await self.find_project(directory)).project_root or ""
         found = await asyncio.to_thread(find_instruction_files, paths, root) if root.startswith("/") else ()
         return {"directives": list(found)}
 
     # --- the sender and the effort ---
 
     async def _find(self, request: EffortReference, env: Env) -> Effort:
-        return await asyncio.to_thread(self._efforts.find_for, request.effort, request.cwd, env)
+        return await asyncio.to_thread(self.efforts.find_for, request.effort, request.cwd, env)
 
     async def _sender(self, env: Env) -> Agent | None:
-        return await asyncio.to_thread(self._efforts.agent_of, env)
+        return await asyncio.to_thread(self.efforts.agent_of, env)
 
     async def _sender_id(self, env: Env) -> str | None:
         agent = await self._sender(env)
         return agent.id if agent else None
 
     async def _record(self, act: acts.Act) -> object:
-        outcome = (await self._recorder.record(act)).effort
+        outcome = (await self.recorder.record(act)).effort
         assert outcome is not None
         return effort_view(outcome.effort)
 

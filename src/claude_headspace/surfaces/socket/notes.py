@@ -6,6 +6,7 @@ ancestors of the command, or the pane. A command from elsewhere names the agent.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -41,13 +42,13 @@ class Noted(msgspec.Struct, frozen=True):
     note: str
 
 
+@dataclass(frozen=True)
 class NoteCommand:
     """Stores notes."""
 
-    def __init__(self, agents: AgentQueries, recorder: Recorder, host: str) -> None:
-        self._agents = agents
-        self._recorder = recorder
-        self._host = host
+    agents: AgentQueries
+    recorder: Recorder
+    host: str
 
     async def __call__(self, args: bytes, env: Env) -> Noted:
         """Store a note."""
@@ -58,13 +59,13 @@ class NoteCommand:
             raise BadRequest("bad_note", f"The note is not valid: {error}.", hint) from error
         agent = await asyncio.to_thread(self._find_agent, request, env)
         text = " ".join(request.text.split())
-        await self._recorder.record(AgentNoted(text=text), agent.id)
+        await self.recorder.record(AgentNoted(text=text), agent.id)
         return Noted(agent.id, agent.name, text)
 
     def _find_agent(self, request: NoteRequest, env: Env) -> Agent:
         if request.agent:
-            return self._agents.find(request.agent)
-        found = self._agents.of_environment(self._host, env, request.ancestors)
+            return self.agents.find(request.agent)
+        found = self.agents.of_environment(self.host, env, request.ancestors)
         if found is None:
             raise BadRequest(
                 "no_agent",

@@ -1,1 +1,1 @@
-"""Text that every surface shows: labels, timestamps, settings."""
+"""Texts that several surfaces share: labels of agents, settings, times."""

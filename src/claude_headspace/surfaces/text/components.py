@@ -1,17 +1,17 @@
-"""The parts of a daemon that only wait for its database: told in one line, since they all have the one reason."""
+"""Components of the daemon that only wait for its database. They are shown in one line, with one reason."""
 
 from collections.abc import Mapping
 
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 
 def is_database_unavailable(parts: Mapping[str, Json]) -> bool:
-    """Whether the database cannot be used now."""
+    """Whether the database is unavailable."""
     return "journal" in parts and str(parts["journal"]["status"]) != "ok"
 
 
 def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
-    """The parts that are well but for the database: they wait for it, or fail for its very reason."""
+    """The components that wait for the database, or fail with the same reason."""
     if not is_database_unavailable(parts):
         return []
     reason = parts["journal"]["detail"]

@@ -1,129 +1,18 @@
-"""The words and shapes of the board, the same on every surface that speaks English. Pure.
-
-Texts come from agents, prompts and tools, so they may hold anything: whoever shows them in a terminal passes them
-through `cleaned` first, which leaves nothing that a terminal would act on.
-"""
+"""The texts and symbols of agents, the same in the terminal, on the command line and on the dashboard. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
-
-from rich.cells import cell_len, chop_cells, set_cell_size
+from collections.abc import Sequence
+from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
-
-Json = Mapping[str, Any]
+from claude_headspace.surfaces.text.formatting import Json, ago, count, one_line, parse_timestamp
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
-"""Those who need somebody first: the order of the board."""
+"""The symbols of states, in the order of the board: agents that need a person first."""
 
 UNKNOWN_SHAPE = "?"
 
-# --- texts from elsewhere -------------------------------------------------------------------------------------------
-
-_SEQUENCES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
-    r"|\x1b[ -/]*[0-~]"
-)
-"""What a terminal takes for a command, whole."""
-
-_CONTROLS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tab and newline
-    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of what follows
-    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # cannot be seen
-    r"|[\ud800-\udfff]"  # half a character
-)
-"""What a terminal may act on, or a reader cannot see."""
-
-
-def clean_text(text: str) -> str:
-    """A text without anything that a terminal would act on; its lines stay."""
-    if text.isprintable():
-        return text
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
-    return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
-
-
-def clean_json(value: Any) -> Any:
-    """Decoded JSON with all its texts cleaned."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, dict):
-        return {clean_text(key): clean_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [clean_json(item) for item in value]
-    return value
-
-
-def one_line(text: str) -> str:
-    """A text on one line."""
-    return " ".join(text.split())
-
-
-def cut(text: str, width: int) -> str:
-    """A text that fits the width, cut at the end of a word; within one where that would leave less than half."""
-    if cell_len(text) <= width:
-        return text
-    if width < 1:
-        return ""
-    head = set_cell_size(text, width - 1).rstrip()
-    inside_a_word = not text[len(head)].isspace()
-    whole = head.rpartition(" ")[0] if inside_a_word else head
-    return (whole if cell_len(whole) * 2 >= width else head).rstrip(" ,;:.") + "…"
-
-
-def wrap(text: str, width: int, taken: int = 0) -> list[str]:
-    """The lines of a text, broken between words where they are too long; of the first line some room is taken."""
-    broken: list[str] = []
-    for line in text.splitlines() or [""]:
-        current = ""
-        for word in line.split(" "):
-            longer = f"{current} {word}" if current else word
-            if current and cell_len(longer) > width - (0 if broken else taken):
-                broken.append(current)
-                longer = word
-            *full, current = chop_cells(longer, width) if cell_len(longer) > width else [longer]
-            broken += full
-        broken.append(current)
-    return broken
-
-
-# --- time -----------------------------------------------------------------------------------------------------------
-
-
-def parse_timestamp(time: str) -> datetime:
-    """A moment of the API; one that cannot be read is the beginning of time."""
-    try:
-        found = datetime.fromisoformat(time)
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def duration(seconds: float) -> str:
-    """How long, in one unit: "12 s", "4 min", "2 h", "3 d"."""
-    whole = max(int(seconds), 0)
-    for unit, size, until in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
-        if whole < until:
-            return f"{whole // size} {unit}"
-    return f"{whole // 86400} d"
-
-
-def ago(time: str, now: datetime) -> str:
-    """When, seen from now: "just now", "12 s ago", "3 d ago". A clock that goes ahead of ours says "just now"."""
-    seconds = (now - parse_timestamp(time)).total_seconds()
-    return "just now" if seconds < 5 else f"{duration(seconds)} ago"
-
-
-def clock_time(time: str, now: datetime) -> str:
-    """The time of day here, with the date when it was not today."""
-    moment = parse_timestamp(time).astimezone(now.tzinfo)
-    return f"{moment:%H:%M:%S}" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M}"
-
-
-# --- what an agent does ---------------------------------------------------------------------------------------------
+# --- agents ----------------------------------------------------------------------------------------------------------
 
 WAIT_KINDS = {
     "question": "an answer",
@@ -132,16 +21,16 @@ WAIT_KINDS = {
     "permission": "permission",
     "dialog": "input in its terminal",
 }
-"""What an agent waits for, in words."""
+"""What an agent waits for, by kind of wait."""
 
 
 def shape(state: str) -> str:
-    """The shape of a state."""
+    """The symbol of a state."""
     return SHAPES.get(state, UNKNOWN_SHAPE)
 
 
 def summary(agent: Json, now: datetime | None) -> str:
-    """What matters about an agent, in a few words; with `now` also how long ago it finished."""
+    """What an agent does, in a few words. With `now` also how long ago it finished."""
     match agent.get("state"):
         case "waiting":
             return _waiting(agent)
@@ -160,7 +49,7 @@ def summary(agent: Json, now: datetime | None) -> str:
 
 
 def activity(agent: Json, now: datetime | None) -> str:
-    """What it does, and what it says that it is at; who needs somebody says only that."""
+    """What an agent does, with its note. If it needs a person, without the note."""
     words, note = summary(agent, now), agent.get("note")
     if not note or agent.get("state") not in ("working", "idle", "starting"):
         return words
@@ -168,13 +57,13 @@ def activity(agent: Json, now: datetime | None) -> str:
 
 
 def note_text(agent: Json, now: datetime) -> str:
-    """What it says that it is at, and how long ago it said so."""
+    """The note of an agent and its age."""
     note = agent.get("note")
     return f"{one_line(note['text'])} ({ago(note['at'], now)})" if note else ""
 
 
 def badges(agent: Json) -> list[str]:
-    """What sets an agent apart from others: that it works by itself, that workers of its are back."""
+    """Badges of an agent: its mode if it works on a mission, and the number of finished workers."""
     news = len(agent.get("news") or ())
     return [
         *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
@@ -183,7 +72,7 @@ def badges(agent: Json) -> list[str]:
 
 
 def summary_has_time(agent: Json) -> bool:
-    """Whether the summary says already since when."""
+    """Whether the summary contains a time."""
     return agent.get("state") == "ended" or (agent.get("state") == "idle" and _is_done(agent))
 
 
@@ -201,7 +90,7 @@ def _waiting(agent: Json) -> str:
 
 
 def wait_text(wait: Json) -> str:
-    """What a human is wanted for."""
+    """What an agent wants from a person."""
     text, tool = one_line(wait["text"]), wait.get("tool") or ""
     match wait["kind"]:
         case "permission":
@@ -217,7 +106,7 @@ def wait_text(wait: Json) -> str:
 
 
 def _question(wait: Json) -> str:
-    """The words to answer: of a message that ends with a question, its last sentence."""
+    """The question to answer; for a message that ends with a question, its last sentence."""
     if wait.get("questions") or wait.get("tool"):
         return one_line(wait["text"])
     last_line = wait["text"].rstrip().rpartition("\n")[2].strip()
@@ -254,12 +143,12 @@ def tool_text(tool: Json) -> str:
 
 
 def _about(tool: str, text: str) -> str:
-    """What a call is about; of a file the name is enough."""
+    """What a tool call is about; for a file only its name."""
     return text.rstrip("/").rpartition("/")[2] if find_tool(tool).kind in FILE_KINDS else one_line(text)
 
 
 def _is_done(agent: Json) -> bool:
-    """Whether it finished something in this session and has nothing left running."""
+    """Whether the agent finished a command in this session and has no background tasks."""
     ended = (agent.get("command") or {}).get("ended_at")
     if not ended or agent.get("background_tasks"):
         return False
@@ -291,7 +180,7 @@ def effort_text(effort: Json | None) -> str:
 
 
 def supervision_text(agent: Json, now: datetime) -> str:
-    """Whether somebody starts its client anew, how often that was, and why."""
+    """How often a supervised client was restarted, when and why."""
     found = agent.get("supervision")
     if not found:
         return ""
@@ -305,11 +194,6 @@ def _when(word: str, time: str | None, now: datetime | None) -> str:
     return f"{word} {ago(time, now)}" if time and now else word
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: "1 agent", "1,204 events"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 _INTERRUPTED = {
     "confirmed": "{agent} has stopped: it is {state}.",
     "pressed": "Esc was pressed for {agent}, and it goes on: it is {state}.",
@@ -317,7 +201,7 @@ _INTERRUPTED = {
 
 
 def interrupt_result(done: Json) -> str:
-    """What became of an interrupt."""
+    """The result of an interrupt."""
     return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
 
 
@@ -329,5 +213,5 @@ _SENT = {
 
 
 def send_result(sent: Json) -> str:
-    """What became of a text that was sent."""
+    """The result of sending a text."""
     return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])

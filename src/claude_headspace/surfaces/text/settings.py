@@ -1,4 +1,4 @@
-"""The settings in force and the places of files, explained: the same for the command line and the page."""
+"""Settings and file locations, as the command line and the dashboard show them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ FILES = ("config_file", "policy_file", "notify_file", "database", "log_file", "s
 
 
 class SettingView(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting: what it is, what it would be, where it comes from, what it is for."""
+    """A setting: its value, default, source and description."""
 
     name: str
     value: Any
@@ -22,15 +22,15 @@ class SettingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingsView(msgspec.Struct, frozen=True):
-    """Every setting, and where files live."""
+    """All settings and file locations."""
 
     settings: list[SettingView]
     places: dict[str, str]
 
 
-def settings_view(settings: Settings, origins: Mapping[str, str], places: Paths) -> SettingsView:
-    """Every setting in force, with where it comes from; a password in it is not shown."""
-    files = {name.removesuffix("_file"): str(getattr(places, name)) for name in FILES}
+def settings_view(settings: Settings, origins: Mapping[str, str], paths: Paths) -> SettingsView:
+    """All settings with their sources. Passwords are removed."""
+    files = {name.removesuffix("_file"): str(getattr(paths, name)) for name in FILES}
     return SettingsView([_view(settings, origins, *described) for described in describe_settings()], files)
 
 

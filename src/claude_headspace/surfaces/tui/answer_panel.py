@@ -11,7 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
-from claude_headspace.surfaces.text.labels import Json, cut, wait_text
+from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, Step, answer_form
 from claude_headspace.surfaces.tui.widgets import LinePane
 
@@ -80,7 +81,7 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
         for number, choice in enumerate(step.choices):
             mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
             start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
-            lines += hanging(start, f"  {choice.description}" if choice.description else "", width, "quiet", indent=6)
+            lines += hanging(start, f"  {choice.description}" if choice.description else "", width, "dim", indent=6)
         if step.allows_text:
             lines.append(line(Span("   "), Span(f"{TEXT_KEY}  ", "key"), "write your own answer"))
         return lines

@@ -15,7 +15,7 @@ import msgspec
 
 from claude_headspace.kernel.forms import convert_values, find_problem
 from claude_headspace.kernel.wait_request import Field
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 Reply = list[str]
 

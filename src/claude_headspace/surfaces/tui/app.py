@@ -16,7 +16,7 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.labels import Json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
@@ -245,7 +245,7 @@ class Top(App[None]):
             try:
                 result = work()
             except HeadspaceError as error:
-                self.call_from_thread(self.show_message, Span(error.message, "error"), Span(f"  {error.hint}", "quiet"))
+                self.call_from_thread(self.show_message, Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
             else:
                 self.call_from_thread(then, result)
 
@@ -291,7 +291,7 @@ class Top(App[None]):
         """Jump to the agent's pane. An ended agent has none."""
         agent = self.agents.selected
         if agent is not None and agent["state"] == "ended":
-            self.show_message(Span(f"{agent['name']} has ended."), Span("  Press r to resume it.", "quiet"))
+            self.show_message(Span(f"{agent['name']} has ended."), Span("  Press r to resume it.", "dim"))
         else:
             self._run_on_selected(self._agent_actions.jump, self._finish_jump)
 
@@ -314,7 +314,7 @@ class Top(App[None]):
 
     def _send(self, agent: Json, text: str | None) -> None:
         if text:
-            self.show_message(Span(f"Sending to {agent['name']}…", "quiet"))
+            self.show_message(Span(f"Sending to {agent['name']}…", "dim"))
             self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result)
 
     def action_answer(self) -> None:
@@ -327,7 +327,7 @@ class Top(App[None]):
         wait = answerable_wait(agent)
         if wait is None:
             text = "It can only be answered in its terminal." if agent["waits"] else "The agent is not waiting."
-            self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "quiet"))
+            self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
         else:
             self.push_screen(AnswerPanel(agent, wait, self._palette), partial(self._answer, agent, wait))
 
@@ -358,7 +358,7 @@ class Top(App[None]):
             self.show_message(Span(f"Press x again to interrupt {agent['name']}."))
             return
         self._cancel_interrupt()
-        self.show_message(Span(f"Interrupting {agent['name']}…", "quiet"))
+        self.show_message(Span(f"Interrupting {agent['name']}…", "dim"))
         self._run_on_selected(self._agent_actions.interrupt)
 
     def _cancel_interrupt(self) -> None:
@@ -382,7 +382,7 @@ class Top(App[None]):
         order = [(self.agents.index + step) % len(agents) for step in range(1, len(agents) + 1)]
         index = next((index for index in order if agents[index]["state"] in ("waiting", "error")), None)
         if index is None:
-            self.show_message(Span("No agent needs you.", "quiet"))
+            self.show_message(Span("No agent needs you.", "dim"))
         else:
             self.agents.select(index)
 
@@ -415,7 +415,7 @@ class Top(App[None]):
 
     def action_toggle_bell(self) -> None:
         self._bell = not self._bell
-        self.show_message(Span("Bell on: it rings when an agent needs you." if self._bell else "Bell off.", "quiet"))
+        self.show_message(Span("Bell on: it rings when an agent needs you." if self._bell else "Bell off.", "dim"))
 
     def action_next_theme(self) -> None:
         """Switch to the next palette."""
@@ -423,7 +423,7 @@ class Top(App[None]):
         self._palette = names[(names.index(self._palette) + 1) % len(names)]
         self.theme = self._palette
         self.refresh(layout=True)
-        self.show_message(Span(f"Theme: {self._palette}", "quiet"))
+        self.show_message(Span(f"Theme: {self._palette}", "dim"))
 
     def action_help(self) -> None:
         from claude_headspace.surfaces.tui.dialogs import Help

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, ApiClient, follow
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 MAX_TURNS, MAX_STATES = 40, 30
 

@@ -9,7 +9,8 @@ Rules
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.surfaces.text.labels import SHAPES, Json, clean_json, summary
+from claude_headspace.surfaces.text.formatting import Json, clean_json
+from claude_headspace.surfaces.text.labels import SHAPES, summary
 
 MAX_TURNS = 60
 

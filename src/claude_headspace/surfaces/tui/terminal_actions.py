@@ -12,7 +12,8 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
-from claude_headspace.surfaces.text.labels import Json, interrupt_result, send_result, wait_text
+from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.text.labels import interrupt_result, send_result, wait_text
 from claude_headspace.surfaces.tui.actions import ActionResult
 
 

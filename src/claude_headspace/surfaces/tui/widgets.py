@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.presentation.rows import (
     Columns,

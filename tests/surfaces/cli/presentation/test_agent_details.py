@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidenc
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.views import agent_view
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, portrait, reasons
+from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, agent_lines, state_reasons
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 AT = 1_773_489_360_000_000  # 11:56
@@ -42,7 +42,7 @@ def texts(lines: list[Line]) -> list[str]:
 
 def test_an_agent_of_which_little_is_known() -> None:
     """Only what is known has a line."""
-    assert texts(portrait(bare(), [], NOW, 100)) == [
+    assert texts(agent_lines(bare(), [], NOW, 100)) == [
         "○ calm-otter  idle",
         "",
         "  state      idle since 11:56:00 (4 min ago)",
@@ -84,9 +84,9 @@ def test_an_agent_with_everything() -> None:
         ended_at=ISO,
         end_reason="logout",
     )
-    shown = "\n".join(texts(portrait(full, [], NOW, 100)))
+    shown = "\n".join(texts(agent_lines(full, [], NOW, 100)))
     for part in (
-        "command    background work came back (completed 4 min ago)",
+        "command    background task finished (completed 4 min ago)",
         "project    shop (main)  /projects/shop",
         "directory  /projects/shop/src",
         "session    abc, context window 2 (clear 4 min ago)",
@@ -118,7 +118,7 @@ def wait(**fields: Any) -> dict[str, Any]:
 def test_a_plan_is_shown_whole() -> None:
     """What one must read before answering is not cut."""
     plan = "# Plan\n\n" + "\n".join(f"{number}. do it" for number in range(30))
-    shown = texts(portrait(bare(state="waiting", waits=[wait(kind="plan", text=plan)]), [], NOW, 60))
+    shown = texts(agent_lines(bare(state="waiting", waits=[wait(kind="plan", text=plan)]), [], NOW, 60))
     assert "  29. do it" in shown
 
 
@@ -129,8 +129,8 @@ def test_several_answers_may_be_chosen() -> None:
         "options": [{"label": "A"}, {"label": "B", "description": "the\nother"}],
         "several": True,
     }
-    shown = texts(portrait(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
-    assert shown[-4:-1] == ["  Which?  (several may be chosen)", "    1. A", "    2. B: the other"]
+    shown = texts(agent_lines(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
+    assert shown[-4:-1] == ["  Which?  (choose one or more)", "    1. A", "    2. B: the other"]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_several_answers_may_be_chosen() -> None:
     [
         ({"held_until": LATER}, "headspace answer"),
         ({"held_until": LATER, "kind": "permission"}, "headspace approve, or headspace deny"),
-        ({"held_until": ISO}, "Only its terminal takes the answer."),
-        ({}, "Only its terminal takes the answer."),
-        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; the client has yet to go on"),
+        ({"held_until": ISO}, "Answer it in the terminal of the agent."),
+        ({}, "Answer it in the terminal of the agent."),
+        ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
     """Which command, only in the terminal, or that somebody was first."""
-    assert texts(portrait(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
+    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
 
 
 def test_why_says_what_each_source_and_confidence_means() -> None:
@@ -161,11 +161,11 @@ def test_why_says_what_each_source_and_confidence_means() -> None:
         },
         {"at": ISO, "state": "ended", "confidence": "low", "source": "process", "event": "Gone", "why": "it is gone"},
     ]
-    assert texts(reasons(bare(), states, NOW, 100)) == [
-        "○ calm-otter is idle since 11:56:00 (4 min ago).",
-        "  Because the client is gone: the process table said so at 11:56:00 (low confidence, concluded).",
+    assert texts(state_reasons(bare(), states, NOW, 100)) == [
+        "○ calm-otter has been idle since 11:56:00 (4 min ago).",
+        "  Because the client is gone: reported by the process table at 11:56:00 (low confidence, inferred).",
         "",
-        "States, the newest first",
+        "States, newest first",
         "  11:56:00  – ended     it is gone · process Gone, low confidence",
         "  11:56:00  ● working   started · hook PreToolUse",
     ]
@@ -179,4 +179,6 @@ def test_every_source_and_confidence_has_words() -> None:
 
 def test_why_without_evidence() -> None:
     """An agent of which only its name is known has no reason to show."""
-    assert texts(reasons(bare(evidence=None), [], NOW, 100)) == ["○ calm-otter is idle since 11:56:00 (4 min ago)."]
+    assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
+        "○ calm-otter has been idle since 11:56:00 (4 min ago)."
+    ]

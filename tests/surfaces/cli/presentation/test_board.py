@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.board import after_board, board, tally
+from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, tally
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 
@@ -41,8 +41,8 @@ AGENTS = [
 
 def test_a_wide_table_has_every_column() -> None:
     """Project with branch, words, since, context and cost; numbers stand to the right."""
-    assert [text(line) for line in board(AGENTS, NOW, 200)] == [
-        "  agent        project                       what it does            since  context       cost",
+    assert [text(line) for line in board_table(AGENTS, NOW, 200)] == [
+        "  agent        project                       activity                since  context       cost",
         "✕ calm-otter   shop (feature/expired-cards)  stopped: rate limit     4 min     62 %      $0.42",
         "● brisk-heron  shop (feature/expired-cards)  working: Fix the login  4 min           $1,204.50",
     ]
@@ -62,7 +62,7 @@ def test_a_wide_table_has_every_column() -> None:
 )
 def test_a_narrow_table_keeps_what_matters(width: int, columns: list[str]) -> None:
     """Cost goes first, then context, then the place, then the time; who it is and what it does stay."""
-    lines = [text(line) for line in board(AGENTS, NOW, width)]
+    lines = [text(line) for line in board_table(AGENTS, NOW, width)]
     assert [name for name in ("project", "since", "context", "cost") if name in lines[0]] == columns
     assert max(cell_len(line) for line in lines) <= max(width, 20)
     assert lines[1].startswith("✕ calm-otter")
@@ -70,17 +70,17 @@ def test_a_narrow_table_keeps_what_matters(width: int, columns: list[str]) -> No
 
 def test_nothing_is_shown_for_what_nobody_tells() -> None:
     """A column without content is left out."""
-    assert "cost" not in text(board([agent("calm-otter", "working")], NOW, 200)[0])
+    assert "cost" not in text(board_table([agent("calm-otter", "working")], NOW, 200)[0])
 
 
 def test_several_machines_are_told_apart() -> None:
     """The host stands with the project only when there is more than one."""
-    lines = board([agent("a", "idle"), agent("b", "idle", host="server")], NOW, 200)
+    lines = board_table([agent("a", "idle"), agent("b", "idle", host="server")], NOW, 200)
     assert "on server" in text(lines[2])
-    assert "on laptop" not in text(board([agent("a", "idle")], NOW, 200)[1])
+    assert "on laptop" not in text(board_table([agent("a", "idle")], NOW, 200)[1])
 
 
 def test_after_the_table_comes_who_to_look_at() -> None:
     """The tally, then the commands for whoever needs somebody."""
     assert text(tally(AGENTS)) == "✕ 1 error · ● 1 working"
-    assert "headspace show calm-otter" in text(after_board(AGENTS)[-1])
+    assert "headspace show calm-otter" in text(board_footer(AGENTS)[-1])

@@ -3,7 +3,7 @@
 import pytest
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.database import pruning
+from claude_headspace.surfaces.cli.presentation.database import prune_result
 
 
 def texts(lines: list[Line]) -> list[str]:
@@ -15,8 +15,8 @@ def texts(lines: list[Line]) -> list[str]:
 def test_what_would_go_is_followed_by_what_does_it(days: int | None, command: str) -> None:
     """With the days that were asked for, so that the same is meant."""
     result = {"events": 3, "announcements": 0, "agents": 1, "efforts": 0, "up_to": 0}
-    first, then = texts(pruning(result, days=days, dry_run=True))
-    assert first == "Would take out 3 events, and 1 agent wholly."
+    first, then = texts(prune_result(result, days=days, dry_run=True))
+    assert first == "Would delete 3 events, and 1 agent completely."
     assert then.strip().startswith(command)
 
 
@@ -24,5 +24,6 @@ def test_an_effort_that_goes_is_counted() -> None:
     """It goes wholly, like an agent."""
     result = {"events": 0, "announcements": 0, "agents": 0, "efforts": 2, "up_to": 0}
     assert (
-        texts(pruning(result, days=None, dry_run=False))[0] == "Took out 0 events, and 0 agents and 2 efforts wholly."
+        texts(prune_result(result, days=None, dry_run=False))[0]
+        == "Deleted 0 events, and 0 agents and 2 efforts completely."
     )

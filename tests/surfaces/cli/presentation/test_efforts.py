@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.efforts import effort_portrait, efforts
+from claude_headspace.surfaces.cli.presentation.efforts import effort_lines, effort_table
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 TIME = "2026-03-14T11:56:00+00:00"
@@ -45,25 +45,25 @@ def text(lines: list[Line]) -> str:
 
 def test_one_line_for_each_effort() -> None:
     """Shape, name, phase, calls, log entries, task, age; a finished one steps back."""
-    shown = text(efforts([effort(), effort(lifecycle="finished", phase=None)], [], NOW)).splitlines()
+    shown = text(effort_table([effort(), effort(lifecycle="finished", phase=None)], [], NOW)).splitlines()
     assert shown[1].split() == ["●", "fix", "#2", "look", "3/10", "4", "/app", "4", "min", "ago"]
     assert shown[2].startswith("– fix #2")
 
 
 def test_a_task_is_called_by_its_title() -> None:
     """Where it has one, the directory stands behind it."""
-    assert "Faster checkout (/app)" in text(efforts([effort()], [{"id": "t", "title": "Faster checkout"}], NOW))
+    assert "Faster checkout (/app)" in text(effort_table([effort()], [{"id": "t", "title": "Faster checkout"}], NOW))
 
 
 def test_a_count_at_its_limit_calls_for_attention() -> None:
     """It is the only thing with a colour that calls."""
-    roles = {span.text: span.role for line in efforts([effort(heartbeat=10)], [], NOW) for span in line}
+    roles = {span.text: span.role for line in effort_table([effort(heartbeat=10)], [], NOW) for span in line}
     assert roles["10/10"] == "waiting"
 
 
 def test_no_effort_says_how_to_begin_one() -> None:
     """An empty list has its next step."""
-    assert "headspace effort start SKILL" in text(efforts([], [], NOW))
+    assert "headspace effort start SKILL" in text(effort_table([], [], NOW))
 
 
 def test_one_effort_shows_what_is_known_and_nothing_else() -> None:
@@ -85,7 +85,7 @@ def test_one_effort_shows_what_is_known_and_nothing_else() -> None:
         context_usage=0.42,
         injections=[{"text": "Look", "delivery": "queued"}],
     )
-    shown = text(effort_portrait(found, NOW, 100))
+    shown = text(effort_lines(found, NOW, 100))
     for part in ("look of look, repair", "42% full", "Look (queued)", "sub-agent sub: 5 calls, 1 file, handed over"):
         assert part in shown
     assert "  log words" in shown

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.react import STREAM_TYPES
-from claude_headspace.surfaces.cli.presentation.event_lines import Ticker
+from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 AT = "2026-03-14T11:59:58+00:00"
@@ -22,7 +22,7 @@ class Reader:
     """Reads the lines that a ticker writes."""
 
     def __init__(self, *, everything: bool = False) -> None:
-        self.ticker = Ticker([OTTER], nobody, everything=everything)
+        self.ticker = EventFormatter([OTTER], nobody, everything=everything)
 
     def hears(self, kind: str, /, **data: Any) -> str | None:
         """The line of an announcement about the otter."""
@@ -113,7 +113,7 @@ def test_whoever_wants_everything_gets_everything() -> None:
 def test_a_call_that_failed_is_told_to_everybody() -> None:
     """With the reason; that one arrived is for those who want everything."""
     call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
-    assert (Reader().hears("notification", **call) or "").endswith("call through phone: failed (403)")
+    assert (Reader().hears("notification", **call) or "").endswith("notification through phone: failed (403)")
     assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
 
 
@@ -137,7 +137,7 @@ def test_a_mission_is_told_when_it_begins_and_when_it_ends() -> None:
 
 def test_a_gap_is_not_hidden() -> None:
     """What is missing is said, with the reason."""
-    line = Ticker([], nobody).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
+    line = EventFormatter([], nobody).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
     assert line is not None
     assert line[0].text == "… some events are missing: no longer kept"
 
@@ -150,7 +150,7 @@ def test_an_unknown_agent_is_looked_up_once() -> None:
         asked.append(agent_id)
         return {**OTTER, "state": "working", "tool": BASH}
 
-    ticker = Ticker([], look_up)
+    ticker = EventFormatter([], look_up)
     for _ in range(2):
         line = ticker.line("turn_created", {"agent_id": "1", "timestamp": AT, "actor": "USER", "text": "x"}, NOW, 80)
         assert line is not None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.fleet import PRIORITY, combined_status
-from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, fleet_of
+from claude_headspace.surfaces.cli.presentation.fleet import ELSEWHERE, fleet_lines, group_by_pane
 
 
 def agent(name: str, status: str, pane: str | None = None, **known: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_agents_are_grouped_by_where_they_are() -> None:
         agent("c", "done"),
         agent("d", "done", "%1", state="ended"),
     ]
-    found = fleet_of(agents, [pane("%1", "@1"), pane("%2", "@2")])
+    found = group_by_pane(agents, [pane("%1", "@1"), pane("%2", "@2")])
     assert [(each["name"], each["status"]) for each in found["sessions"]] == [("main", "error"), (ELSEWHERE, "done")]
     assert [(each["id"], each["status"]) for each in found["sessions"][0]["windows"]] == [
         ("@1", "working"),
@@ -52,4 +52,4 @@ def test_agents_are_grouped_by_where_they_are() -> None:
 
 def test_no_agents_say_what_to_look_at() -> None:
     """An empty fleet has its next step."""
-    assert "headspace status" in "".join(span.text for line in fleet_lines(fleet_of([], [])) for span in line)
+    assert "headspace status" in "".join(span.text for line in fleet_lines(group_by_pane([], [])) for span in line)

@@ -4,7 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.notifications import notices, rules, trial
+from claude_headspace.surfaces.cli.presentation.notifications import (
+    channel_test_result,
+    notification_rules,
+    notification_table,
+)
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SENT = {
@@ -46,10 +50,13 @@ def text(lines: list[Line]) -> str:
 def test_the_list_says_what_was_sent_and_what_is_held() -> None:
     """When, through what, how far, about what, and why."""
     found: dict[str, Any] = {"on": True, "notices": [SENT], "held": [HELD], "unsent": []}
-    said = text(notices(found, NOW, 200))
+    said = text(notification_table(found, NOW, 200))
     assert "2 min ago  phone  failed  calm-otter asks  no route" in said
-    assert "Held back\n13:00:00  desktop  bold-ant is done after 20 min  quiet hours" in said
-    assert text(notices({"on": True, "notices": [], "held": [], "unsent": []}, NOW, 80)) == "Nobody was called lately."
+    assert "Delayed\n13:00:00  desktop  bold-ant is done after 20 min  quiet hours" in said
+    assert (
+        text(notification_table({"on": True, "notices": [], "held": [], "unsent": []}, NOW, 80))
+        == "No recent notifications."
+    )
 
 
 def test_the_rules_are_sentences() -> None:
@@ -64,8 +71,8 @@ def test_the_rules_are_sentences() -> None:
         "projects": {"shop*": [{**RULE, "kind": "cost", "budget": 5.0}]},
         "quiet": {"begins": "22:00", "ends": "08:00", "let_through": ["error"], "until": None},
     }
-    said = text(rules(found, NOW, 200))
-    assert "waiting  desktop + page → phone  at once, after 20 s while you are there, next after 3 min" in said
+    said = text(notification_rules(found, NOW, 200))
+    assert "waiting  desktop + page → phone  immediately, after 20 s while you are present, next after 3 min" in said
     assert "error    off" in said
     assert "In shop*" in said
     assert "over $5" in said
@@ -77,5 +84,5 @@ def test_a_test_says_what_came_of_each_channel() -> None:
     """And what to do when there is none."""
     gone = {"channel": "desktop", "status": "unavailable", "detail": "no D-Bus session"}
     sent = {"channel": "phone", "status": "sent", "detail": "ntfy://…"}
-    assert "phone    sent         ntfy://…" in text(trial({"channels": [gone, sent]}))
-    assert "Name a channel" in text(trial({"channels": [gone]}))
+    assert "phone    sent         ntfy://…" in text(channel_test_result({"channels": [gone, sent]}))
+    assert "Add a channel" in text(channel_test_result({"channels": [gone]}))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.presentation.search_results import after_findings, findings, nothing_found
+from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def texts(lines: list[Any]) -> list[str]:
 
 def test_a_hit_is_a_head_and_its_words() -> None:
     """The find alone is marked."""
-    head, words = findings([hit(("1 failed: ", False), ("expired", True), (" cards", False))], NOW, 100)
+    head, words = result_lines([hit(("1 failed: ", False), ("expired", True), (" cards", False))], NOW, 100)
     assert texts([head, words]) == [
         "calm-otter  shop · got from Bash · 11:56:00, 4 min ago",
         "  1 failed: expired cards",
@@ -44,7 +44,7 @@ def test_a_hit_is_a_head_and_its_words() -> None:
 def test_lines_fit_the_width(width: int) -> None:
     """Words are not lost where a line is broken, also without spaces."""
     pieces = (("a long text with many words ", False), ("日本語" * 20, True), (" and " + "x" * 200, False))
-    lines = texts(findings([hit(*pieces)], NOW, width))
+    lines = texts(result_lines([hit(*pieces)], NOW, width))
     assert all(cell_len(line) <= max(min(width, 120), 30) + 20 for line in lines)
     assert "many" in " ".join(lines)
 
@@ -55,12 +55,12 @@ def test_lines_fit_the_width(width: int) -> None:
 )
 def test_every_kind_has_its_words(kind: str, words: str) -> None:
     """Also one that a newer daemon tells of."""
-    assert f"· {words} ·" in texts(findings([hit(("x", True), kind=kind)], NOW, 100))[0]
+    assert f"· {words} ·" in texts(result_lines([hit(("x", True), kind=kind)], NOW, 100))[0]
 
 
 def test_what_to_do_next_is_said() -> None:
     """With hits and without."""
-    assert "headspace show calm-otter" in texts(after_findings([hit()], more=False))[-1]
-    assert "--limit" in texts(after_findings([hit()], more=True))[-1]
-    assert texts(nothing_found("x", "Try y.", filtered=False)) == ["Nothing was found for 'x'.", "Try y."]
-    assert "with these filters" in texts(nothing_found("x", "Try y.", filtered=True))[0]
+    assert "headspace show calm-otter" in texts(results_footer([hit()], more=False))[-1]
+    assert "--limit" in texts(results_footer([hit()], more=True))[-1]
+    assert texts(no_results("x", "Try y.", filtered=False)) == ["No results for 'x'.", "Try y."]
+    assert "with these filters" in texts(no_results("x", "Try y.", filtered=True))[0]

@@ -6,13 +6,13 @@ from typing import Any
 from claude_headspace.inputs.watch.reconcile import Mode
 from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.status import (
+    MAX_DIFFERENCES,
     MODES,
-    MOST_DIFFERENCES,
-    after_status,
     log_lines,
-    running,
+    status_footer,
+    status_lines,
     toml_value,
-    verification,
+    verify_result,
 )
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -46,21 +46,21 @@ def report(**fields: Any) -> dict[str, Any]:
 
 def test_a_daemon_that_has_heard_nothing() -> None:
     """It says so, and how to send a first event."""
-    shown = texts(running(report(), NOW, 100))
-    assert "none yet · 0 in all" in shown
-    assert "hooks are silent, so Headspace itself looks every 2 s" in shown
+    shown = texts(status_lines(report(), NOW, 100))
+    assert "none yet · 0 in total" in shown
+    assert "no hooks arrive, so sessions are checked every 2 s" in shown
     assert "agents         none yet" in shown
-    assert "curl http://127.0.0.1:5055/hook/session-start" in texts(after_status(report()))
+    assert "curl http://127.0.0.1:5055/hook/session-start" in texts(status_footer(report()))
 
 
 def test_a_journal_of_what_others_heard() -> None:
     """What was brought in is in it, and no hook of this machine."""
-    assert "no hook here yet · 24,012 in all" in texts(running(report(events_total=24_012), NOW, 100))
+    assert "no hook here yet · 24,012 in total" in texts(status_lines(report(events_total=24_012), NOW, 100))
 
 
 def test_a_daemon_says_who_it_is_and_where_it_remembers() -> None:
     """Several machines share a database: which one this is, and which database, without a password."""
-    shown = texts(running(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
+    shown = texts(status_lines(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
     assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
 
 
@@ -68,17 +68,17 @@ def test_what_happened_to_the_database_is_told() -> None:
     """One that lasts with its reason; one that is over with how long it took; and what waited meanwhile."""
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
     now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
-    shown = texts(running(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
-    assert "trouble        10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
-    assert "trouble        no commit, since 1 min · 1 event waited in the spool" in shown
+    shown = texts(status_lines(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
+    assert "outage         10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
+    assert "outage         no commit, since 1 min · 1 event waited in the spool" in shown
 
 
 def test_trouble_is_shown() -> None:
     """Events in the spool, events that did not fit, and parts that fail."""
     failing = {"parts": {"writer": {"status": "failing", "detail": "disk full"}}}
-    shown = texts(running(report(spool={"depth": 1880}, anomalies=1, health=failing), NOW, 100))
+    shown = texts(status_lines(report(spool={"depth": 1880}, anomalies=1, health=failing), NOW, 100))
     assert "1,880 events waiting" in shown
-    assert "1 event did not quite fit" in shown
+    assert "1 event with unexpected content" in shown
     assert "failing, disk full" in shown
 
 
@@ -95,30 +95,30 @@ def test_a_database_that_is_away_is_told_once() -> None:
     trouble = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": reason, "spooled": 2}
     unknown = {"events_total": None, "agents": None, "anomalies": None, "spool": {"depth": 2}}
     away = report(**unknown, troubles=[trouble], health={"parts": parts})
-    shown = texts(running(away, NOW, 100))
+    shown = texts(status_lines(away, NOW, 100))
     assert shown.count("refused") == 1
-    assert "events         how many in all is unknown while the database is away, 0 since it started" in shown
-    assert "agents         unknown while the database is away" in shown
+    assert "events         total unknown while the database is unavailable, 0 since the start" in shown
+    assert "agents         unknown while the database is unavailable" in shown
     assert "waiting        for the database: writer, spool, conversations" in shown
     assert "notifications  ok, on" in shown
     assert shown.count("  spool ") == 1
-    assert "curl" not in texts(after_status(away))
+    assert "curl" not in texts(status_footer(away))
 
 
 def test_a_spool_that_fails_for_itself_says_why() -> None:
     """Its own reason stands behind what waits in it."""
     failing = {"parts": {"spool": {"status": "failing", "detail": "permission denied"}}}
-    shown = running(report(spool={"depth": 2}, health=failing), NOW, 100)
+    shown = status_lines(report(spool={"depth": 2}, health=failing), NOW, 100)
     assert "spool          2 events waiting · failing, permission denied" in texts(shown)
 
 
 def test_what_was_refused_is_told_in_red() -> None:
     """Nobody sends it again: what could be kept nowhere is lost, and what was set aside is told with the spool."""
     refused = {"nowhere_to_store": 2, "bad_json": 3, "bad_field": 1, "spool": 4}
-    lines = running(report(refused=refused), NOW, 200)
+    lines = status_lines(report(refused=refused), NOW, 200)
     shown = texts(lines)
     assert "lost           2 events: neither the database nor the spool could be written" in shown
-    assert "refused        4 events that could not be understood (1 bad_field, 3 bad_json)" in shown
+    assert "refused        4 events that could not be parsed (1 bad_field, 3 bad_json)" in shown
     assert [each[-1].role for each in lines if each[0].text.strip() in ("lost", "refused")] == ["error"] * 2
 
 
@@ -129,9 +129,9 @@ def test_every_mode_has_words() -> None:
 
 def test_many_differences_are_counted() -> None:
     """The first are listed, the others counted."""
-    found = [{"table": "agents", "id": str(number), "problem": "missing"} for number in range(MOST_DIFFERENCES + 5)]
-    shown = texts(verification({"ok": False, "differences": found}))
-    assert shown.startswith(f"{MOST_DIFFERENCES + 5} differences")
+    found = [{"table": "agents", "id": str(number), "problem": "missing"} for number in range(MAX_DIFFERENCES + 5)]
+    shown = texts(verify_result({"ok": False, "differences": found}))
+    assert shown.startswith(f"{MAX_DIFFERENCES + 5} differences")
     assert "… and 5 more" in shown
 
 

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -28,7 +26,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_commands"),
         info={"projection": True},
     )
-    op.create_index("ix_commands_agent_id_started_at", "commands", ["agent_id", "started_at"], unique=False)
+    op.create_index("ix_commands_agent_id_started_at", "commands", ["agent_id", "started_at"])
     op.create_table(
         "counters",
         sa.Column("name", sa.Text(), nullable=False),
@@ -53,12 +51,11 @@ def upgrade() -> None:
         sa.Column("anomaly", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("seq", name="pk_events"),
     )
-    op.create_index("ix_events_agent_id_seq", "events", ["agent_id", "seq"], unique=False)
+    op.create_index("ix_events_agent_id_seq", "events", ["agent_id", "seq"])
     op.create_index(
         "ix_events_anomaly",
         "events",
         ["seq"],
-        unique=False,
         sqlite_where=sa.text("anomaly IS NOT NULL"),
         postgresql_where=sa.text("anomaly IS NOT NULL"),
     )
@@ -89,9 +86,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_roster"),
         info={"projection": True},
     )
-    op.create_index("ix_roster_ended_at", "roster", ["ended_at"], unique=False)
-    op.create_index("ix_roster_name", "roster", ["name"], unique=False)
-    op.create_index("ix_roster_project_id_ended_at", "roster", ["project_id", "ended_at"], unique=False)
+    op.create_index("ix_roster_ended_at", "roster", ["ended_at"])
+    op.create_index("ix_roster_name", "roster", ["name"])
+    op.create_index("ix_roster_project_id_ended_at", "roster", ["project_id", "ended_at"])
     op.create_table(
         "sessions",
         sa.Column("id", sa.Text(), nullable=False),
@@ -101,7 +98,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_sessions"),
         info={"projection": True},
     )
-    op.create_index("ix_sessions_agent_id_ordinal", "sessions", ["agent_id", "ordinal"], unique=False)
+    op.create_index("ix_sessions_agent_id_ordinal", "sessions", ["agent_id", "ordinal"])
     op.create_table(
         "states",
         sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
@@ -116,7 +113,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("seq", name="pk_states"),
         info={"projection": True},
     )
-    op.create_index("ix_states_agent_id_seq", "states", ["agent_id", "seq"], unique=False)
+    op.create_index("ix_states_agent_id_seq", "states", ["agent_id", "seq"])
     op.create_table(
         "stream",
         sa.Column("seq", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
@@ -141,8 +138,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_turns"),
         info={"projection": True},
     )
-    op.create_index("ix_turns_agent_id_at", "turns", ["agent_id", "at"], unique=False)
-    op.create_index("ix_turns_command_id_at", "turns", ["command_id", "at"], unique=False)
+    op.create_index("ix_turns_agent_id_at", "turns", ["agent_id", "at"])
+    op.create_index("ix_turns_command_id_at", "turns", ["command_id", "at"])
     op.create_table(
         "waits",
         sa.Column("id", sa.Text(), nullable=False),
@@ -153,12 +150,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_waits"),
         info={"projection": True},
     )
-    op.create_index("ix_waits_agent_id_opened_at", "waits", ["agent_id", "opened_at"], unique=False)
+    op.create_index("ix_waits_agent_id_opened_at", "waits", ["agent_id", "opened_at"])
     op.create_index(
         "ix_waits_open",
         "waits",
         ["opened_at"],
-        unique=False,
         sqlite_where=sa.text("closed_at IS NULL"),
         postgresql_where=sa.text("closed_at IS NULL"),
     )
@@ -168,17 +164,6 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Remove them all."""
-    for table in (
-        "states",
-        "waits",
-        "turns",
-        "commands",
-        "sessions",
-        "identities",
-        "roster",
-        "agents",
-        "stream",
-        "events",
-        "counters",
-    ):
+    projections = ("states", "waits", "turns", "commands", "sessions", "identities", "roster", "agents")
+    for table in (*projections, "stream", "events", "counters"):
         op.drop_table(table)

@@ -7,8 +7,6 @@ from claude_headspace.journal.search_index import create_words, drop_words
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

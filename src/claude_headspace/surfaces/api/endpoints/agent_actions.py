@@ -21,10 +21,12 @@ from claude_headspace.kernel.views import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
 from claude_headspace.surfaces.api.agent_actions import check_name
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.middleware import ACTOR
+
+endpoints = EndpointTable()
 
 ShortText = Annotated[str, Meta(max_length=200)]
 Directory = Annotated[str, Meta(max_length=8_192)]
@@ -78,8 +80,9 @@ class Sending(msgspec.Struct, frozen=True):
     id: Annotated[str, Meta(max_length=100)] = ""
 
 
+@endpoints.post("/api/agents", Registration)
 async def register(context: ApiContext, request: Request) -> AgentView:
-    """Register an agent. It is `starting` until its first hook."""
+    """Register an agent that is about to be started. It is a placeholder until its first hook."""
     wanted = await read_body(request, Registration)
     wrapper = await context.actions.find_wrapper(wanted.wrapper_pid)
     act = AgentRegistered(
@@ -98,47 +101,54 @@ async def register(context: ApiContext, request: Request) -> AgentView:
     return agent_view(agent)
 
 
+@endpoints.post("/api/agents/{agent}/close", Closing)
 async def close(context: ApiContext, request: Request) -> AgentView:
-    """Report the end of a client."""
+    """Report that the client has ended. For the process that started it."""
     wanted = await read_body(request, Closing)
     return await _record(context, request, AgentClosed(reason=wanted.reason, pid=wanted.pid))
 
 
+@endpoints.post("/api/agents/{agent}/restart", Reason)
 async def restart(context: ApiContext, request: Request) -> AgentView:
-    """Report a supervised restart."""
+    """Report a supervised restart: the client is stopped and started again for the same agent."""
     wanted = await read_body(request, Reason)
     return await _record(context, request, RestartBegun(reason=wanted.reason))
 
 
+@endpoints.post("/api/agents/{agent}/unsupervise", Reason)
 async def unsupervise(context: ApiContext, request: Request) -> AgentView:
-    """Report the end of supervision."""
+    """Report that the client is no longer restarted."""
     wanted = await read_body(request, Reason)
     return await _record(context, request, SupervisionEnded(reason=wanted.reason))
 
 
+@endpoints.post("/api/agents/{agent}/seen", Empty)
 async def mark_seen(context: ApiContext, request: Request) -> AgentView:
-    """Mark an agent as seen. No-op if it is not marked as unseen."""
+    """Mark the agent as seen."""
     await read_body(request, Empty)
     agent = await _find(context, request)
     return agent_view(await context.actions.record(AgentSeen(), agent.id) if agent.is_unseen else agent)
 
 
+@endpoints.post("/api/agents/{agent}/rename", Renaming)
 async def rename(context: ApiContext, request: Request) -> AgentView:
-    """Rename an agent."""
+    """Rename the agent."""
     name = (await read_body(request, Renaming)).name.strip().lower()
     check_name(name)
     return await _record(context, request, AgentRenamed(name=name), actor=request.scope.get(ACTOR))
 
 
+@endpoints.post("/api/agents/{agent}/send", Sending)
 async def send(context: ApiContext, request: Request) -> Sent:
-    """Type a prompt. Agents are refused."""
+    """Type a prompt into the agent's terminal, once."""
     requester = await context.requesters.identify(request)
     wanted = await read_body(request, Sending)
     return await context.actions.send(await _find(context, request), wanted.text, wanted.id, requester)
 
 
+@endpoints.post("/api/agents/{agent}/interrupt", Empty)
 async def interrupt(context: ApiContext, request: Request) -> Interrupted:
-    """Press Esc. Agents are refused."""
+    """Press Esc in the agent's terminal, once, while it works or shows a dialog."""
     requester = await context.requesters.identify(request)
     await read_body(request, Empty)
     return await context.actions.interrupt(await _find(context, request), requester)
@@ -151,79 +161,3 @@ async def _find(context: ApiContext, request: Request) -> Agent:
 async def _record(context: ApiContext, request: Request, act: Act, actor: str | None = None) -> AgentView:
     agent = await _find(context, request)
     return agent_view(await context.actions.record(act, agent.id, actor=actor))
-
-
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/api/agents",
-        "Register an agent that is about to be started. It is a placeholder until its first hook.",
-        register,
-        AgentView,
-        scope="act",
-        body=Registration,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/close",
-        "Report that the client has ended. For the process that started it.",
-        close,
-        AgentView,
-        scope="act",
-        body=Closing,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/restart",
-        "Report a supervised restart: the client is stopped and started again for the same agent.",
-        restart,
-        AgentView,
-        scope="act",
-        body=Reason,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/unsupervise",
-        "Report that the client is no longer restarted.",
-        unsupervise,
-        AgentView,
-        scope="act",
-        body=Reason,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/seen",
-        "Mark the agent as seen.",
-        mark_seen,
-        AgentView,
-        scope="act",
-        body=Empty,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/rename",
-        "Rename the agent.",
-        rename,
-        AgentView,
-        scope="act",
-        body=Renaming,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/send",
-        "Type a prompt into the agent's terminal, once.",
-        send,
-        Sent,
-        scope="act",
-        body=Sending,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent}/interrupt",
-        "Press Esc in the agent's terminal, once, while it works or shows a dialog.",
-        interrupt,
-        Interrupted,
-        scope="act",
-        body=Empty,
-    ),
-)

@@ -9,17 +9,12 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import EventFilter
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
-from claude_headspace.surfaces.api.parameters import (
-    LIMIT,
-    parse_number,
-    read_flag,
-    read_limit,
-    read_list,
-    read_number,
-)
+from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
+from claude_headspace.surfaces.api.parameters import LIMIT, parse_number, read_flag, read_limit, read_list, read_number
 from claude_headspace.surfaces.live.stream import StreamFilter
 from claude_headspace.surfaces.read.events import EventView
+
+endpoints = EndpointTable()
 
 LOG_PARAMETERS = (
     LIMIT,
@@ -31,8 +26,9 @@ LOG_PARAMETERS = (
 )
 
 
+@endpoints.get("/api/events", *LOG_PARAMETERS)
 async def events(context: ApiContext, request: Request) -> list[EventView]:
-    """Events of one agent or of all."""
+    """The event log."""
     matching = EventFilter(
         names=read_list(request, "names"),
         origins=read_list(request, "origins"),
@@ -47,8 +43,23 @@ async def events(context: ApiContext, request: Request) -> list[EventView]:
     )
 
 
+@endpoints.get("/api/agents/{agent}/events", *LOG_PARAMETERS)
+async def agent_events(context: ApiContext, request: Request) -> list[EventView]:
+    """The events of one agent."""
+    found: list[EventView] = await events(context, request)
+    return found
+
+
+@endpoints.get(
+    "/api/events/stream",
+    Parameter("types", f"Only these events, separated by commas: {', '.join(STREAM_TYPES)}.", {"type": "string"}),
+    Parameter("agent_id", "Only events of this agent.", {"type": "string"}),
+    Parameter("project_id", "Only events of this project.", {"type": "string"}),
+    Parameter("last_event_id", "Resume after this sequence number.", {"type": "integer", "minimum": 0}),
+    produces="text/event-stream",
+)
 async def stream(context: ApiContext, request: Request) -> Response:
-    """Committed changes as server-sent events."""
+    """Live changes as server-sent events. `Last-Event-ID` resumes."""
     types = read_list(request, "types")
     if unknown := types - set(STREAM_TYPES):
         message = f"There is no stream event {min(unknown)}."
@@ -62,32 +73,3 @@ async def stream(context: ApiContext, request: Request) -> Response:
         return Response(media_type="text/event-stream")
     newest = await context.stream.newest_in_journal()
     return StreamingResponse(context.stream.read(matching, after, newest), media_type="text/event-stream")
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/events", "The event log.", events, list[EventView], parameters=LOG_PARAMETERS),
-    Endpoint(
-        "GET",
-        "/api/agents/{agent}/events",
-        "The events of one agent.",
-        events,
-        list[EventView],
-        parameters=LOG_PARAMETERS,
-    ),
-    Endpoint(
-        "GET",
-        "/api/events/stream",
-        "Live changes as server-sent events. `Last-Event-ID` resumes.",
-        stream,
-        str,
-        parameters=(
-            Parameter(
-                "types", f"Only these events, separated by commas: {', '.join(STREAM_TYPES)}.", {"type": "string"}
-            ),
-            Parameter("agent_id", "Only events of this agent.", {"type": "string"}),
-            Parameter("project_id", "Only events of this project.", {"type": "string"}),
-            Parameter("last_event_id", "Resume after this sequence number.", {"type": "integer", "minimum": 0}),
-        ),
-        produces="text/event-stream",
-    ),
-)

@@ -7,27 +7,25 @@ from starlette.responses import Response
 
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.health import Health, HookStatus
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import EndpointTable
+
+endpoints = EndpointTable()
 
 
+@endpoints.get("/health", scope="none")
 async def health(context: ApiContext, _request: Request) -> Health:
-    """The health of every component."""
+    """Health of every component of the daemon."""
     return context.installation.status.health()
 
 
+@endpoints.get("/hook/status", scope="none")
 async def hook_status(context: ApiContext, _request: Request) -> HookStatus:
-    """The status of event reception."""
+    """Status of event reception, with counts."""
     return await asyncio.to_thread(context.installation.status.status)
 
 
+@endpoints.get("/metrics", produces="text/plain")
 async def metrics(context: ApiContext, _request: Request) -> Response:
-    """All metrics."""
+    """Metrics for Prometheus."""
     page = await asyncio.to_thread(context.installation.status.metrics_page)
     return Response(page, media_type="text/plain; version=0.0.4")
-
-
-ENDPOINTS = (
-    Endpoint("GET", "/health", "Health of every component of the daemon.", health, Health, scope="none"),
-    Endpoint("GET", "/hook/status", "Status of event reception, with counts.", hook_status, HookStatus, scope="none"),
-    Endpoint("GET", "/metrics", "Metrics for Prometheus.", metrics, str, produces="text/plain"),
-)

@@ -8,18 +8,36 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.state_machine import Actor
 from claude_headspace.ports import SearchFilter
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
+from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import TIME_SCHEMA, read_day, read_limit, read_time
 from claude_headspace.surfaces.read.activity import ActivityView
 from claude_headspace.surfaces.read.search import CURSOR, Hits
+
+endpoints = EndpointTable()
 
 MAX_HITS = 100
 DEFAULT_HITS = 20
 ACTORS = [actor.value for actor in Actor]
 
 
+@endpoints.get(
+    "/api/search",
+    Parameter("q", "Words that must all occur. The last one may be a prefix.", {"type": "string"}),
+    Parameter("project", "Only this project (id, name or directory).", {"type": "string"}),
+    Parameter("agent", "Only this agent.", {"type": "string"}),
+    Parameter("actor", "Only texts of the user or of the agent.", {"type": "string", "enum": ACTORS}),
+    Parameter("tool", "Only this tool.", {"type": "string"}),
+    Parameter("since", "Only from this time on.", TIME_SCHEMA),
+    Parameter("until", "Only up to this time.", TIME_SCHEMA),
+    Parameter(
+        "limit",
+        "The maximum number of hits.",
+        {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": DEFAULT_HITS},
+    ),
+    Parameter("before", "The `next` of the previous page.", {"type": "string", "pattern": CURSOR.pattern}),
+)
 async def search(context: ApiContext, request: Request) -> Hits:
-    """A page of hits."""
+    """Full-text search in prompts, replies, tool inputs and tool results, the best hits first."""
     matching = await asyncio.to_thread(_filter, context, request)
     limit = read_limit(request, default=DEFAULT_HITS, maximum=MAX_HITS)
     query, before = request.query_params.get("q", ""), request.query_params.get("before") or None
@@ -44,43 +62,11 @@ def _filter(context: ApiContext, request: Request) -> SearchFilter:
     )
 
 
+@endpoints.get(
+    "/api/activity",
+    Parameter("day", "The date, such as 2026-01-31; today by default.", {"type": "string", "format": "date"}),
+)
 async def activity(context: ApiContext, request: Request) -> ActivityView:
-    """The activity of a day."""
+    """One day: commands, working and waiting time and tools per project, and the latency of hooks."""
     day, since, until = read_day(request, "day", context.read.clock())
     return await asyncio.to_thread(context.read.activity.of_day, day.isoformat(), since, until)
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/search",
-        "Full-text search in prompts, replies, tool inputs and tool results, the best hits first.",
-        search,
-        Hits,
-        parameters=(
-            Parameter("q", "Words that must all occur. The last one may be a prefix.", {"type": "string"}),
-            Parameter("project", "Only this project (id, name or directory).", {"type": "string"}),
-            Parameter("agent", "Only this agent.", {"type": "string"}),
-            Parameter("actor", "Only texts of the user or of the agent.", {"type": "string", "enum": ACTORS}),
-            Parameter("tool", "Only this tool.", {"type": "string"}),
-            Parameter("since", "Only from this time on.", TIME_SCHEMA),
-            Parameter("until", "Only up to this time.", TIME_SCHEMA),
-            Parameter(
-                "limit",
-                "The maximum number of hits.",
-                {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": DEFAULT_HITS},
-            ),
-            Parameter("before", "The `next` of the previous page.", {"type": "string", "pattern": CURSOR.pattern}),
-        ),
-    ),
-    Endpoint(
-        "GET",
-        "/api/activity",
-        "One day: commands, working and waiting time and tools per project, and the latency of hooks.",
-        activity,
-        ActivityView,
-        parameters=(
-            Parameter("day", "The date, such as 2026-01-31; today by default.", {"type": "string", "format": "date"}),
-        ),
-    ),
-)

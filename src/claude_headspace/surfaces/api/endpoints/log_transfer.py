@@ -9,8 +9,10 @@ from starlette.responses import Response, StreamingResponse
 from claude_headspace.engine.log_transfer import ImportedLog
 from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
+
+endpoints = EndpointTable()
 
 NDJSON = "application/x-ndjson"
 
@@ -30,8 +32,9 @@ class TranscriptImport(msgspec.Struct, frozen=True):
     path: str
 
 
+@endpoints.get("/api/agents/{agent}/export", produces=NDJSON)
 async def export(context: ApiContext, request: Request) -> Response:
-    """The log of an agent, or of one session by the client's session id."""
+    """The log of an agent, or of one session by Claude Code's session id, as JSON lines for an import elsewhere."""
     reference = request.path_params["agent"]
     if (agent := await asyncio.to_thread(context.read.agents.of_session, reference)) is not None:
         lines = context.read.events.export(agent, session_id=reference)
@@ -41,55 +44,20 @@ async def export(context: ApiContext, request: Request) -> Response:
     return StreamingResponse(lines, media_type=NDJSON)
 
 
+@endpoints.post("/api/admin/import/log", LogPart, scope="admin")
 async def import_log(context: ApiContext, request: Request) -> ImportedLog:
-    """Import lines of an exported log."""
-    part = await read_body(request, LogPart, context.installation.max_body_bytes)
+    """Import lines of an exported log. Events that are already stored are skipped."""
+    part = await read_body(request, LogPart, context.installation.settings.max_body_bytes)
     return await context.administration.import_log(part.header, part.lines, part.first)
 
 
+@endpoints.get("/api/admin/import", scope="admin")
 async def transcripts(context: ApiContext, _request: Request) -> list[ImportableFile]:
-    """The transcripts that can be imported."""
+    """Transcripts that can be imported, and how much of each was imported."""
     return await context.administration.transcripts.files()
 
 
+@endpoints.post("/api/admin/import", TranscriptImport, scope="admin")
 async def import_transcript(context: ApiContext, request: Request) -> ImportResult:
-    """Import a transcript."""
+    """Import a transcript. Sessions without a running client are imported as ended."""
     return await context.administration.transcripts.import_file((await read_body(request, TranscriptImport)).path)
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/agents/{agent}/export",
-        "The log of an agent, or of one session by Claude Code's session id, as JSON lines for an import elsewhere.",
-        export,
-        str,
-        produces=NDJSON,
-    ),
-    Endpoint(
-        "POST",
-        "/api/admin/import/log",
-        "Import lines of an exported log. Events that are already stored are skipped.",
-        import_log,
-        ImportedLog,
-        scope="admin",
-        body=LogPart,
-    ),
-    Endpoint(
-        "GET",
-        "/api/admin/import",
-        "Transcripts that can be imported, and how much of each was imported.",
-        transcripts,
-        list[ImportableFile],
-        scope="admin",
-    ),
-    Endpoint(
-        "POST",
-        "/api/admin/import",
-        "Import a transcript. Sessions without a running client are imported as ended.",
-        import_transcript,
-        ImportResult,
-        scope="admin",
-        body=TranscriptImport,
-    ),
-)

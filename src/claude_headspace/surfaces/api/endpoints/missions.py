@@ -19,9 +19,11 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.mission.model import MAX_GOAL_CHARS, MAX_REPORT_CHARS
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.endpoints.agent_actions import Directory, ShortText
-from claude_headspace.surfaces.api.openapi import Endpoint, Parameter
+from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag
 from claude_headspace.surfaces.read.missions import Assignment, MissionOverview
+
+endpoints = EndpointTable()
 
 MINE = "mine"
 """The reference to the mission of the agent that sends the request."""
@@ -58,13 +60,20 @@ class Finishing(msgspec.Struct, frozen=True):
 # --- reading ---
 
 
+@endpoints.get(
+    "/api/missions", Parameter("all", "Include missions whose agents ended more than a day ago.", {"type": "boolean"})
+)
 async def missions(context: ApiContext, request: Request) -> list[MissionOverview]:
-    """Missions, the newest first."""
+    """Missions with their workers, the newest first."""
     return await asyncio.to_thread(context.read.missions.list_all, include_old=read_flag(request, "all"))
 
 
+@endpoints.get("/api/missions/{mission}")
 async def mission(context: ApiContext, request: Request) -> MissionOverview:
-    """One mission with its details."""
+    """One mission by id, start of its id or name of its worker, with its sessions and timeline.
+
+    `mine` is the requester's mission.
+    """
     sender = await _sending_agent(context, request) if request.path_params["mission"] == MINE else None
     return await _details(context, request, sender)
 
@@ -72,8 +81,9 @@ async def mission(context: ApiContext, request: Request) -> MissionOverview:
 # --- acting ---
 
 
+@endpoints.post("/api/missions", NewMission)
 async def start(context: ApiContext, request: Request) -> MissionOverview:
-    """Register a mission with the agent that will work on it."""
+    """Register a mission, with a placeholder for the agent that will work on it."""
     wanted = await read_body(request, NewMission)
     started_by, conversation = await _starter(context, request, wanted.conversation)
     mission_id = str(uuid.uuid4())
@@ -92,18 +102,7 @@ async def start(context: ApiContext, request: Request) -> MissionOverview:
     return await asyncio.to_thread(context.read.missions.details, [(agent, agent.mission)])
 
 
-async def report(context: ApiContext, request: Request) -> MissionOverview:
-    """Store the worker's report. It ends the mission."""
-    wanted, sender = await read_body(request, Report), await _sending_agent(context, request)
-    assignments = await _find(context, request, sender)
-    if sender is not None and sender.id not in {agent.id for agent, _ in assignments}:
-        raise _not_permitted("Only the agent that works on a mission can report on it.")
-    worker = sender or assignments[0][0]
-    act = MissionReported(text=wanted.text, outcome="failed" if wanted.failed else "")
-    await context.actions.record(act, worker.id)
-    return await _details(context, request, sender)
-
-
+@endpoints.post("/api/missions/{mission}/finish", Finishing)
 async def finish(context: ApiContext, request: Request) -> MissionOverview:
     """End a mission with an outcome."""
     wanted, sender = await read_body(request, Finishing), await _sending_agent(context, request)
@@ -116,6 +115,19 @@ async def finish(context: ApiContext, request: Request) -> MissionOverview:
         raise BadRequest("mission_over", message, "`headspace mission show` shows its outcome.", status=409)
     for worker in workers:
         await context.actions.record(MissionFinished(outcome=wanted.outcome, text=wanted.text), worker.id)
+    return await _details(context, request, sender)
+
+
+@endpoints.post("/api/missions/{mission}/report", Report)
+async def report(context: ApiContext, request: Request) -> MissionOverview:
+    """Report the result of a mission, as its worker. The report ends the mission."""
+    wanted, sender = await read_body(request, Report), await _sending_agent(context, request)
+    assignments = await _find(context, request, sender)
+    if sender is not None and sender.id not in {agent.id for agent, _ in assignments}:
+        raise _not_permitted("Only the agent that works on a mission can report on it.")
+    worker = sender or assignments[0][0]
+    act = MissionReported(text=wanted.text, outcome="failed" if wanted.failed else "")
+    await context.actions.record(act, worker.id)
     return await _details(context, request, sender)
 
 
@@ -166,50 +178,3 @@ def _is_involved(sender: Agent, assignments: list[Assignment]) -> bool:
 
 def _not_permitted(message: str) -> Forbidden:
     return Forbidden("not_your_mission", message, "Ask the user to do it from their own shell.", status=403)
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/missions",
-        "Missions with their workers, the newest first.",
-        missions,
-        list[MissionOverview],
-        parameters=(Parameter("all", "Include missions whose agents ended more than a day ago.", {"type": "boolean"}),),
-    ),
-    Endpoint(
-        "GET",
-        "/api/missions/{mission}",
-        "One mission by id, start of its id or name of its worker, with its sessions and timeline. "
-        "`mine` is the requester's mission.",
-        mission,
-        MissionOverview,
-    ),
-    Endpoint(
-        "POST",
-        "/api/missions",
-        "Register a mission, with a placeholder for the agent that will work on it.",
-        start,
-        MissionOverview,
-        scope="act",
-        body=NewMission,
-    ),
-    Endpoint(
-        "POST",
-        "/api/missions/{mission}/finish",
-        "End a mission with an outcome.",
-        finish,
-        MissionOverview,
-        scope="act",
-        body=Finishing,
-    ),
-    Endpoint(
-        "POST",
-        "/api/missions/{mission}/report",
-        "Report the result of a mission, as its worker. The report ends the mission.",
-        report,
-        MissionOverview,
-        scope="act",
-        body=Report,
-    ),
-)

@@ -10,8 +10,10 @@ from starlette.requests import Request
 from claude_headspace.outputs.notify.notifier import ChannelOutcome
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.notification_views import Notifications, RulesView, notifications_view, rules_view
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
+
+endpoints = EndpointTable()
 
 
 class ChannelTest(msgspec.Struct, frozen=True):
@@ -42,57 +44,31 @@ class Accepted(msgspec.Struct, frozen=True):
     ok: bool = True
 
 
+@endpoints.get("/api/notifications")
 async def notifications(context: ApiContext, _request: Request) -> Notifications:
-    """Sent and unsent notifications."""
+    """Notifications that were sent, with their result, and those that are held back, with the reason."""
     agents = await asyncio.to_thread(context.read.agents.recent)
     return await asyncio.to_thread(notifications_view, context.notifier, agents)
 
 
+@endpoints.get("/api/notifications/rules")
 async def rules(context: ApiContext, _request: Request) -> RulesView:
-    """The rules in force."""
+    """The notification rules in force."""
     return await asyncio.to_thread(rules_view, context.notifier)
 
 
+@endpoints.post("/api/notifications/test", ChannelTest)
 async def test(context: ApiContext, request: Request) -> ChannelTestResult:
-    """Send a test through the channels."""
+    """Send a test notification through one channel or all."""
     wanted = await read_body(request, ChannelTest)
     tried = await context.notifier.test(wanted.channel)
     statuses = {each.status for each in tried}
     return ChannelTestResult("sent" in statuses and "failed" not in statuses, tried)
 
 
+@endpoints.post("/api/presence", PageView)
 async def report_page_view(context: ApiContext, request: Request) -> Accepted:
-    """Store what a page shows."""
+    """Report what a page shows. A visible agent sends no notifications."""
     seen = await read_body(request, PageView)
     context.notifier.report_page(seen.page, seen.agent_id, visible=seen.visible, notifies=seen.notifies)
     return Accepted()
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/notifications",
-        "Notifications that were sent, with their result, and those that are held back, with the reason.",
-        notifications,
-        Notifications,
-    ),
-    Endpoint("GET", "/api/notifications/rules", "The notification rules in force.", rules, RulesView),
-    Endpoint(
-        "POST",
-        "/api/notifications/test",
-        "Send a test notification through one channel or all.",
-        test,
-        ChannelTestResult,
-        scope="act",
-        body=ChannelTest,
-    ),
-    Endpoint(
-        "POST",
-        "/api/presence",
-        "Report what a page shows. A visible agent sends no notifications.",
-        report_page_view,
-        Accepted,
-        scope="act",
-        body=PageView,
-    ),
-)

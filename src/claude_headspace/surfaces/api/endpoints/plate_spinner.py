@@ -10,7 +10,9 @@ from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH
 from claude_headspace.kernel.views import AgentView, Time
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import Endpoint, EndpointTable
+
+endpoints = EndpointTable()
 
 
 class PlateEvent(msgspec.Struct, frozen=True):
@@ -24,6 +26,19 @@ class PlateEvent(msgspec.Struct, frozen=True):
     transcript_path: str | None = None
     git_branch: str | None = None
     error: str | None = None
+
+
+endpoints.append(
+    Endpoint(
+        "POST",
+        EVENTS_PATH,
+        "Report an event in the format of plate-spinner's hooks.",
+        None,
+        HookReply,
+        scope="ingest",
+        body=PlateEvent,
+    )
+)
 
 
 class Plate(msgspec.Struct, frozen=True):
@@ -60,21 +75,8 @@ def plate(agent: AgentView, transcript_path: str | None = None) -> Plate:
     )
 
 
+@endpoints.get("/plates")
 async def plates(context: ApiContext, _request: Request) -> list[Plate]:
-    """The board as plates."""
+    """The board in the format of plate-spinner."""
     agents = await asyncio.to_thread(context.read.agents.board_with_transcripts)
     return [plate(agent, transcript_path) for agent, transcript_path in agents]
-
-
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        EVENTS_PATH,
-        "Report an event in the format of plate-spinner's hooks.",
-        None,
-        HookReply,
-        scope="ingest",
-        body=PlateEvent,
-    ),
-    Endpoint("GET", "/plates", "The board in the format of plate-spinner.", plates, list[Plate]),
-)

@@ -8,10 +8,12 @@ from starlette.requests import Request
 from claude_headspace.kernel.views import Time, iso
 from claude_headspace.ports import NamedToken
 from claude_headspace.surfaces.api.context import ApiContext
-from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.text.timestamps import parse_time
+
+endpoints = EndpointTable()
 
 
 class TokenView(msgspec.Struct, frozen=True):
@@ -48,14 +50,16 @@ class RevokedToken(msgspec.Struct, frozen=True):
     revoked: str
 
 
+@endpoints.get("/api/admin/tokens", scope="admin")
 async def list_tokens(context: ApiContext, _request: Request) -> list[TokenView]:
-    """All named tokens."""
+    """All named tokens, without their text."""
     now = context.read.clock()
     return [_view(token, now) for token in await asyncio.to_thread(context.administration.tokens.all)]
 
 
+@endpoints.post("/api/admin/tokens", NewToken, scope="admin")
 async def create_token(context: ApiContext, request: Request) -> CreatedToken:
-    """Create a token."""
+    """Create a named token. Its text is returned only once."""
     wanted, now = await read_body(request, NewToken), context.read.clock()
     expires_at = parse_time("expires_at", wanted.expires_at, now) if wanted.expires_at else None
     token, text = await asyncio.to_thread(
@@ -64,8 +68,9 @@ async def create_token(context: ApiContext, request: Request) -> CreatedToken:
     return CreatedToken(text, _view(token, now))
 
 
+@endpoints.post("/api/admin/tokens/{token}/revoke", scope="admin")
 async def revoke_token(context: ApiContext, request: Request) -> RevokedToken:
-    """Revoke a token."""
+    """Revoke a named token, immediately and on every host."""
     name = request.path_params["token"]
     await asyncio.to_thread(context.administration.tokens.revoke, name)
     return RevokedToken(name)
@@ -81,27 +86,3 @@ def _view(token: NamedToken, now: int) -> TokenView:
         iso(token.last_used_at) if token.last_used_at is not None else None,
         token.expires_at is not None and token.expires_at <= now,
     )
-
-
-ENDPOINTS = (
-    Endpoint(
-        "GET", "/api/admin/tokens", "All named tokens, without their text.", list_tokens, list[TokenView], "admin"
-    ),
-    Endpoint(
-        "POST",
-        "/api/admin/tokens",
-        "Create a named token. Its text is returned only once.",
-        create_token,
-        CreatedToken,
-        scope="admin",
-        body=NewToken,
-    ),
-    Endpoint(
-        "POST",
-        "/api/admin/tokens/{token}/revoke",
-        "Revoke a named token, immediately and on every host.",
-        revoke_token,
-        RevokedToken,
-        scope="admin",
-    ),
-)

@@ -1,1 +1,1 @@
-"""What the commands print, as lines. Pure: data and the time in, lines out."""
+"""The output of commands as lines. Pure functions of JSON and the current time."""

@@ -4,17 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.cli.presentation.board import where
+from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
-    Json,
-    ago,
-    clock_time,
-    count,
-    cut,
     effort_text,
     note_text,
-    one_line,
-    parse_timestamp,
     shape,
     state_text,
     subagent_text,
@@ -24,8 +18,8 @@ from claude_headspace.surfaces.text.labels import (
 )
 
 LABEL = 11
-MOST_WIDTH = 120
-"""Longer lines are hard to read, however wide the terminal."""
+MAX_WIDTH = 120
+"""Longer lines are hard to read."""
 
 SOURCES = {
     "hook": "a hook of Claude Code",
@@ -33,54 +27,54 @@ SOURCES = {
     "registry": "Claude Code's own session list",
     "process": "the process table",
     "status_line": "the status line",
-    "operator": "somebody at Headspace",
+    "operator": "a person using Headspace",
     "timer": "a timer",
 }
 CONFIDENCES = {
-    "high": "told directly",
-    "medium": "read from what the client leaves behind",
-    "low": "concluded",
+    "high": "reported directly",
+    "medium": "derived from files of the client",
+    "low": "inferred",
 }
 RULINGS = {"deny": "denied", "ask": "asked", "warn": "warned"}
 SPEAKERS = {"user": "you", "agent": "agent"}
 
 
-def portrait(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """All that is known of an agent."""
-    width = min(width, MOST_WIDTH)
+def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """All details of an agent."""
+    width = min(width, MAX_WIDTH)
     lines = [
         title(agent, summary(agent, now), width),
         EMPTY_LINE,
     ]
     for label, text in facts(agent, now):
-        lines += hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+        lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     for wait in agent["waits"]:
         lines += [EMPTY_LINE, *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
-    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
+    lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
+    lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
     return lines + _turns(turns, now, width)
 
 
 def title(agent: Json, words: str, width: int) -> Line:
-    """Who it is, and what it does."""
+    """The name of an agent, and what it does."""
     name = f"{shape(agent['state'])} {agent['name']}"
     return line(Span(name, agent["state"]), f"  {cut(words, max(width - len(name) - 2, 10))}")
 
 
 def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
-    """What is known of it, each under its label."""
+    """Details of an agent, as pairs of label and text."""
     since = agent["state_since"]
     pairs = [
         (
             "state",
             f"{state_text(agent['state'], agent['waiting_for'])} since {clock_time(since, now)} ({ago(since, now)})",
         ),
-        ("because", _because(agent["evidence"])),
+        ("because", _reason_text(agent["evidence"])),
         ("note", note_text(agent, now)),
         ("command", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
-        ("project", f"{where(agent)}  {agent['project']['root']}"),
+        ("project", f"{project_and_branch(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
@@ -88,9 +82,12 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("supervised", supervision_text(agent, now)),
         ("imported", f"from {agent['imported_from']}" if agent.get("imported_from") else ""),
         ("usage", _usage(agent)),
-        ("files", _briefed(agent.get("briefed"))),
+        ("files", _context_files(agent.get("briefed"))),
         ("mission", _mission(agent)),
-        ("workers", f"{count(len(agent['news']), 'worker')} back, told at its next prompt" if agent["news"] else ""),
+        (
+            "workers",
+            f"{count(len(agent['news']), 'worker')} back; reported with its next prompt" if agent["news"] else "",
+        ),
         ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (
             "ended",
@@ -109,14 +106,14 @@ def _mission(agent: Json) -> str:
     return f"{goal} ({mission['outcome'] or 'under way'}, {mission['id'][:8]})"
 
 
-def verdict_words(verdict: Json, now: datetime) -> str:
-    """What a rule said of a call: "denied 4 min ago: …"."""
+def verdict_text(verdict: Json, now: datetime) -> str:
+    """A verdict about a tool call: "denied 4 min ago: …"."""
     word = RULINGS.get(verdict["ruling"], verdict["ruling"]) if verdict["enforced"] else f"would {verdict['ruling']}"
     about = f"{verdict['tool']}: {one_line(verdict['summary'])}" if verdict["summary"] else verdict["tool"]
     return f"{word} {ago(verdict['timestamp'], now)}: {cut(about, 80)} ({verdict['rule']})"
 
 
-def _because(evidence: Json | None) -> str:
+def _reason_text(evidence: Json | None) -> str:
     if evidence is None:
         return ""
     source = SOURCES.get(evidence["source"], evidence["source"])
@@ -126,8 +123,8 @@ def _because(evidence: Json | None) -> str:
 def _command(command: Json | None, now: datetime) -> str:
     if command is None:
         return ""
-    text = one_line(command["text"]) or {"task_notification": "background work came back"}.get(
-        command["trigger"], "not heard"
+    text = one_line(command["text"]) or {"task_notification": "background task finished"}.get(
+        command["trigger"], "unknown"
     )
     end = f"{command['outcome'] or 'ended'} {ago(command['ended_at'], now)}" if command["ended_at"] else ""
     return f"{cut(text, 300)} ({end or 'given ' + ago(command['started_at'], now)})"
@@ -156,8 +153,8 @@ def _client(agent: Json) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _briefed(briefed: Json | None) -> str:
-    """The files that its context window began with, and what was left out."""
+def _context_files(briefed: Json | None) -> str:
+    """The files that its context window started with, and those that were left out."""
     if briefed is None:
         return ""
     files = ", ".join(briefed["files"]) or "no files"
@@ -178,23 +175,23 @@ def _usage(agent: Json) -> str:
 
 def _warned(agent: Json) -> str:
     level = agent.get("context_warning_level")
-    return f" (told at {level} %)" if level else ""
+    return f" (warned at {level} %)" if level else ""
 
 
 def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
-    """What it wants of a human, with the ways to answer."""
-    lines = [line(Span(f"Waits for you since {clock_time(wait['opened_at'], now)}", "strong"))]
+    """What an agent waits for, and how to answer."""
+    lines = [line(Span(f"Waiting for you since {clock_time(wait['opened_at'], now)}", "strong"))]
     if not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else wait_text(wait)
         lines += hanging(line("  "), text, width)
     for question in wait["questions"]:
-        several = "  (several may be chosen)" if question.get("several") else ""
+        several = "  (choose one or more)" if question.get("several") else ""
         lines += hanging(line("  "), question["text"] + several, width)
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
             lines += hanging(line(f"    {number}. "), option["label"] + about, width)
     for field in wait.get("form", ()):
-        lines += hanging(line(f"    {field['name']}  "), field_words(field), width, "quiet")
+        lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "dim")
     return [*lines, dim(f"  {_how_to_answer(wait, now)}")]
 
 
@@ -208,39 +205,39 @@ _FIELDS = {
 }
 
 
-def field_words(field: Json) -> str:
-    """What a field of a form takes."""
+def field_text(field: Json) -> str:
+    """The type and meaning of a form field."""
     kind = _FIELDS.get(field["kind"], field["kind"])
     options = ", ".join(option["label"] for option in field.get("options", ()))
     parts = [
         field.get("title") or "",
         field.get("description") or "",
         f"{kind} {options}".strip(),
-        "needed" if field.get("required") else "",
+        "required" if field.get("required") else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
 def _how_to_answer(wait: Json, now: datetime) -> str:
     if wait["answered"]:
-        return f"{wait['answered']['words']} by {wait['answered']['by']}; the client has yet to go on"
+        return f"{wait['answered']['words']} by {wait['answered']['by']}; waiting for the client to continue"
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
-        return "Only its terminal takes the answer."
+        return "Answer it in the terminal of the agent."
     return {
         "question": "headspace answer",
         "elicitation": "headspace answer --field NAME=VALUE, or --action decline",
     }.get(wait["kind"], "headspace approve, or headspace deny")
 
 
-def task_words(task: Json, now: datetime) -> str:
-    """What runs in the background."""
+def task_text(task: Json, now: datetime) -> str:
+    """A background task."""
     return (
         f"{task['kind']}, {one_line(task['description']) or task['id']} (since {clock_time(task['started_at'], now)})"
     )
 
 
-def listed(heading: str, entries: Sequence[str], width: int) -> list[Line]:
-    """Entries under their heading; nothing if there are none."""
+def section(heading: str, entries: Sequence[str], width: int) -> list[Line]:
+    """Entries under a heading; empty if there are none."""
     if not entries:
         return []
     lines = [EMPTY_LINE, line(Span(heading, "strong"))]
@@ -256,21 +253,21 @@ def _turns(turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
     for turn in turns:
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
         start = f"  {clock_time(turn['timestamp'], now)}  {speaker:<5}  "
-        lines.append(line(Span(start, "quiet"), cut(one_line(turn["text"]), max(width - len(start), 10))))
+        lines.append(line(Span(start, "dim"), cut(one_line(turn["text"]), max(width - len(start), 10))))
     return lines
 
 
 # --- why ---
 
 
-def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """Why the agent is believed to be in its state, and what it was before, the newest first."""
-    width = min(width, MOST_WIDTH)
+def state_reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """The reasons for the current state, and the previous states, newest first."""
+    width = min(width, MAX_WIDTH)
     since = agent["state_since"]
     words = state_text(agent["state"], agent["waiting_for"])
     lines = hanging(
         line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), " "),
-        f"is {words} since {clock_time(since, now)} ({ago(since, now)}).",
+        f"has been {words} since {clock_time(since, now)} ({ago(since, now)}).",
         width,
         indent=2,
     )
@@ -278,10 +275,10 @@ def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> l
         source = SOURCES.get(evidence["source"], evidence["source"])
         meaning = CONFIDENCES.get(evidence["confidence"], "")
         sure = f"{evidence['confidence']} confidence" + (f", {meaning}" if meaning else "")
-        told = f"Because {evidence['why']}: {source} said so at {clock_time(evidence['at'], now)} ({sure})."
-        lines += hanging(line("  "), told, width)
+        text = f"Because {evidence['why']}: reported by {source} at {clock_time(evidence['at'], now)} ({sure})."
+        lines += hanging(line("  "), text, width)
     if states:
-        lines += [EMPTY_LINE, line(Span("States, the newest first", "strong"))]
+        lines += [EMPTY_LINE, line(Span("States, newest first", "strong"))]
     for state in reversed(states):
         lines += _reason(state, now, width)
     return lines
@@ -289,7 +286,7 @@ def reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> l
 
 def _reason(state: Json, now: datetime, width: int) -> list[Line]:
     start = line(
-        Span(f"  {clock_time(state['at'], now)}  ", "quiet"),
+        Span(f"  {clock_time(state['at'], now)}  ", "dim"),
         Span(shape(state["state"]), state["state"]),
         f" {state['state']:<8}  ",
     )
@@ -297,6 +294,6 @@ def _reason(state: Json, now: datetime, width: int) -> list[Line]:
     return hanging(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
 
 
-def next_of(agent: Json, *commands: str) -> list[Line]:
-    """What to type next."""
+def next_commands(agent: Json, *commands: str) -> list[Line]:
+    """The next commands worth typing."""
     return [EMPTY_LINE, dim("   ".join(f"headspace {command} {agent['name']}" for command in commands))]

@@ -1,4 +1,4 @@
-"""Efforts as the terminal shows them. Pure: JSON in, lines out."""
+"""Efforts as lines."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,41 +6,41 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time, count, one_line
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, one_line
 
 LAST_MESSAGES = 12
-_HEADINGS = ("  effort", "phase", "calls", "log", "task", "begun")
+_HEADINGS = ("  effort", "phase", "calls", "log", "task", "started")
 _RIGHT = (False, False, True, True, False, False)
 
 
-def efforts(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
-    """The efforts as a table; a task is called by its title, if it has one."""
+def effort_table(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
+    """The efforts as a table. A task is shown by its title, if it has one."""
     if not found:
-        return [line("No effort is under way."), dim("headspace effort start SKILL begins one.")]
+        return [line("There are no efforts."), dim("headspace effort start SKILL starts one.")]
     titles = {task["id"]: task["title"] for task in tasks}
     rows = [_cells(effort, titles.get(effort["task_id"], ""), now) for effort in found]
-    table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
+    table = [tuple(Span(heading, "dim") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
     return [row(cells, widths, _RIGHT) for cells in table]
 
 
 def _cells(effort: Json, title: str, now: datetime) -> tuple[Span, ...]:
     active = effort["lifecycle"] == "active"
-    near = effort["heartbeat"] >= effort["heartbeat_limit"]
+    at_limit = effort["heartbeat"] >= effort["heartbeat_limit"]
     return (
         Span(f"{'●' if active else '–'} {effort['skill']} #{effort['ordinal']}", "working" if active else "ended"),
         Span(effort["phase"] or ""),
-        Span(f"{effort['heartbeat']}/{effort['heartbeat_limit']}", "waiting" if near else "quiet"),
-        Span(str(effort["logged"]), "quiet"),
+        Span(f"{effort['heartbeat']}/{effort['heartbeat_limit']}", "waiting" if at_limit else "dim"),
+        Span(str(effort["logged"]), "dim"),
         Span(f"{title} ({effort['task_dir']})" if title else effort["task_dir"]),
-        Span(ago(effort["started_at"], now), "quiet"),
+        Span(ago(effort["started_at"], now), "dim"),
     )
 
 
-def effort_portrait(effort: Json, now: datetime, width: int) -> list[Line]:
+def effort_lines(effort: Json, now: datetime, width: int) -> list[Line]:
     """One effort."""
     lines = [line(Span(f"{effort['skill']} #{effort['ordinal']}", "strong"), f"  {effort['lifecycle']}")]
-    lines += [hang_of(name, text, width) for name, text in _facts(effort) if text]
+    lines += [labelled_line(name, text, width) for name, text in _facts(effort) if text]
     lines += _section("sessions", [_session(window, now) for window in effort["sessions"]], width)
     lines += _section("log", [_message(each, now) for each in effort["messages"][-LAST_MESSAGES:]], width)
     return lines
@@ -68,14 +68,14 @@ def _phase(effort: Json) -> str:
     return f"{effort['phase'] or 'none'}" + (f" of {others}" if others else "")
 
 
-def hang_of(name: str, text: str, width: int) -> Line:
-    """A named fact on one line."""
-    return hanging(line(Span(f"{name:<12}", "quiet")), one_line(text), max(width, 40))[0]
+def labelled_line(name: str, text: str, width: int) -> Line:
+    """A label and a text on one line."""
+    return hanging(line(Span(f"{name:<12}", "dim")), one_line(text), max(width, 40))[0]
 
 
 def _session(window: Json, now: datetime) -> tuple[str, str]:
     who = f"sub-agent {window['subagent_id']}" if window["subagent_id"] else "main"
-    spent = f", spent ({window['spent']})" if window["spent"] else ""
+    spent = f", context used up ({window['spent']})" if window["spent"] else ""
     end = f", ended ({window['end_reason']})" if window["ended_at"] else spent
     loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
     handed = ", handed over" if window["dehydrated"] else ""
@@ -92,5 +92,5 @@ def _section(name: str, entries: Sequence[tuple[str, str]], width: int) -> list[
         return []
     lines = [EMPTY_LINE, dim(name)]
     for time, text in entries:
-        lines += hanging(line(Span(f"  {time}  ", "quiet")), text, max(width, 40))
+        lines += hanging(line(Span(f"  {time}  ", "dim")), text, max(width, 40))
     return lines

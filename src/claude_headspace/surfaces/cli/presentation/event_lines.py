@@ -1,7 +1,7 @@
-"""The stream as lines: one per thing that a reader would notice.
+"""Events of the stream as lines.
 
-The stream tells what changed; to say it in words, the ticker keeps the agents as they became. One hook often makes
-several announcements that come down to the same words: they are said once, unless every announcement is wanted.
+Events contain only changes, so `EventFormatter` keeps the current state of each agent. One hook often causes several
+events with the same text; the text is shown once, unless `everything` is requested.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,67 +9,68 @@ from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import Line, Span, line
 from claude_headspace.surfaces.cli.presentation.agent_details import RULINGS
-from claude_headspace.surfaces.cli.presentation.board import where
-from claude_headspace.surfaces.text.labels import Json, clock_time, cut, one_line, shape, summary, wait_text
+from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, one_line
+from claude_headspace.surfaces.text.labels import shape, summary, wait_text
 
 
-class Ticker:
-    """Turns announcements into lines. `look_up` finds an agent that was not known yet."""
+class EventFormatter:
+    """Turns events into lines. `look_up` reads an agent that is not known yet."""
 
     def __init__(self, agents: Sequence[Json], look_up: Callable[[str], Json], *, everything: bool = False) -> None:
         self._agents: dict[str, Json] = {agent["id"]: agent for agent in agents}
-        self._said = {agent["id"]: summary(agent, None) for agent in agents}
-        self._sent = {agent["id"] for agent in agents if agent.get("mission")}
+        self._last_text = {agent["id"]: summary(agent, None) for agent in agents}
+        self._on_mission = {agent["id"] for agent in agents if agent.get("mission")}
         self._look_up = look_up
         self._everything = everything
 
     def line(self, kind: str, data: Json, now: datetime, width: int) -> Line | None:
-        """The line of an announcement; None if it says nothing new."""
+        """The line of an event; None if it shows nothing new."""
         if kind == "gap":
             return line(Span(f"… some events are missing: {data.get('reason', 'no longer kept')}", "error"))
         if kind == "effort_changed":
-            return line(Span(_effort(data["effort"]), "quiet")) if self._everything else None
-        agent = self._learn(kind, data)
-        words = self._words(kind, data, agent)
+            return line(Span(_effort(data["effort"]), "dim")) if self._everything else None
+        agent = self._update(kind, data)
+        words = self._text(kind, data, agent)
         if words is None:
             return None
         start = f"{clock_time(_time_of(data), now)} "
         name = f"{shape(agent['state'])} {agent['name']}"
         room = max(width - len(start) - len(name) - 1, 10)
-        return line(Span(start, "quiet"), Span(name, agent["state"]), " ", Span(cut(words, room), _tone(kind)))
+        return line(Span(start, "dim"), Span(name, agent["state"]), " ", Span(cut(words, room), _tone(kind)))
 
-    def _learn(self, kind: str, data: Json) -> Json:
-        """The agent as it became."""
+    def _update(self, kind: str, data: Json) -> Json:
+        """The agent after the event."""
         agent_id = data["agent_id"]
         if kind == "agent_created":
             self._agents[agent_id] = data["agent"]
-        known = self._agents.get(agent_id) or self._meet(agent_id)
-        news = {name: data[name] for name in ("name", "state", "waiting_for") if kind == "state_changed"}
-        agent = self._agents[agent_id] = {**known, **data.get("changes", {}), **news}
+        known = self._agents.get(agent_id) or self._load(agent_id)
+        changed = {name: data[name] for name in ("name", "state", "waiting_for") if kind == "state_changed"}
+        agent = self._agents[agent_id] = {**known, **data.get("changes", {}), **changed}
         return agent
 
-    def _meet(self, agent_id: str) -> Json:
-        """An agent that the stream has not told of yet; only what stays true, since what is told may be old."""
+    def _load(self, agent_id: str) -> Json:
+        """An agent that is not known yet. Only stable fields are used, because the event may be old."""
         found = self._look_up(agent_id)
         return {name: found[name] for name in ("id", "name", "project", "branch", "state")}
 
-    def _words(self, kind: str, data: Json, agent: Json) -> str | None:
+    def _text(self, kind: str, data: Json, agent: Json) -> str | None:
         match kind:
             case "turn_created":
                 speaker = "you:" if data["actor"] == "USER" else "says:"
                 return f"{speaker} {one_line(data['text'])}"
             case "turn_updated" if self._everything:
-                return f"a turn is known better: {data['intent'].lower()}"
+                return f"updated a turn: {data['intent'].lower()}"
             case "wait_opened" if self._everything:
                 return wait_text(data)
             case "wait_answered":
                 return f"was answered: {data['answered']['words']} by {data['answered']['by']}"
             case "wait_closed" if self._everything or agent["state"] == "waiting":
-                return f"waits no longer: {data['resolution']}"
+                return f"no longer waits: {data['resolution']}"
             case "notification" if self._everything or data["status"] == "failed":
-                return _call(data)
+                return _notification(data)
             case "errand_moved" if self._everything:
-                return f"an act from another machine was {data['step']}"
+                return f"an action from another machine was {data['step']}"
             case "verdict_given":
                 return _verdict(data)
             case "mission_changed":
@@ -80,30 +81,30 @@ class Ticker:
     def _of_agent(self, kind: str, data: Json, agent: Json) -> str | None:
         match kind:
             case "agent_created":
-                self._said[agent["id"]] = summary(agent, None)
-                return f"appeared in {where(agent)}"
+                self._last_text[agent["id"]] = summary(agent, None)
+                return f"appeared in {project_and_branch(agent)}"
             case "agent_updated" if "name" in data["changes"]:
                 return "has a new name"
             case "agent_ended" if self._everything:
                 return f"ended: {data['reason'] or 'reason unknown'}"
             case "state_changed" | "agent_updated":
-                return self._news(kind, agent)
+                return self._activity(kind, agent)
             case _:
                 return None
 
     def _mission(self, mission: Json, agent: Json) -> str | None:
-        """That it began or ended; what comes between only when everything is wanted."""
+        """The start and the end of a mission; everything between only if `everything` is requested."""
         if mission["ended_at"] or self._everything:
             words = one_line(mission["report"] or mission["words"])
             return f"mission {mission['outcome'] or 'under way'}: {words or one_line(mission['goal'])}"
-        begins = agent["id"] not in self._sent
-        self._sent.add(agent["id"])
-        return f"is on a mission: {one_line(mission['goal']) or mission['id']}" if begins else None
+        is_new = agent["id"] not in self._on_mission
+        self._on_mission.add(agent["id"])
+        return f"is on a mission: {one_line(mission['goal']) or mission['id']}" if is_new else None
 
-    def _news(self, kind: str, agent: Json) -> str | None:
-        """What the agent does now, if that is news; between two tools it is not."""
+    def _activity(self, kind: str, agent: Json) -> str | None:
+        """What the agent does now, if that changed. Between two tool calls it counts as unchanged."""
         words = summary(agent, None)
-        before, self._said[agent["id"]] = self._said.get(agent["id"]), words
+        before, self._last_text[agent["id"]] = self._last_text.get(agent["id"]), words
         between_tools = kind == "agent_updated" and agent["state"] == "working" and not agent.get("tool")
         return words if self._everything or not (words == before or between_tools) else None
 
@@ -113,9 +114,9 @@ def _effort(effort: Json) -> str:
     return f"effort {effort['skill']} {effort['ordinal']}: {effort['lifecycle']}{phase}"
 
 
-def _call(notice: Json) -> str:
+def _notification(notice: Json) -> str:
     rest = notice["failure"] or notice["outcome"]
-    return f"call through {notice['channel']}: {notice['status']}{f' ({rest})' if rest else ''}"
+    return f"notification through {notice['channel']}: {notice['status']}{f' ({rest})' if rest else ''}"
 
 
 def _verdict(data: Json) -> str:
@@ -124,11 +125,11 @@ def _verdict(data: Json) -> str:
 
 
 def _tone(kind: str) -> str:
-    return "quiet" if kind in ("turn_created", "turn_updated") else ""
+    return "dim" if kind in ("turn_created", "turn_updated") else ""
 
 
 def _time_of(data: Json) -> str:
-    """When it happened: waits and ends have the time under their own names."""
+    """The time of an event, which has several field names."""
     if data.get("answered") and not data.get("closed_at"):
         return str(data["answered"]["at"])
     names = ("timestamp", "closed_at", "ended_at", "opened_at", "over_at", "settled_at", "begun_at")

@@ -1,27 +1,27 @@
-"""The fleet by panes, windows and tmux sessions. Pure: agents and panes in, groups and lines out."""
+"""Agents by tmux pane, window and session."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 from claude_headspace.kernel.fleet import combined_status
 from claude_headspace.surfaces.cli.output import Line, Span, dim, line
-from claude_headspace.surfaces.text.labels import Json
+from claude_headspace.surfaces.text.formatting import Json
 
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
 _ROLES = {"error": "error", "attention": "waiting", "working": "working"}
 ELSEWHERE = "not in tmux"
 
 
-def fleet_of(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
-    """The agents that are there, grouped by where they are; each group has the status of its most urgent one."""
+def group_by_pane(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
+    """Running agents, grouped by session, window and pane. A group has the status of its most urgent agent."""
     places = {pane["pane_id"]: pane for pane in panes}
-    seats = [_seat(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
-    seats.sort(key=lambda seat: (seat["session"], seat["window"], seat["id"] or "", seat["agent"]))
-    sessions = [_session(name, list(inside)) for name, inside in groupby(seats, key=lambda seat: seat["session"])]
+    rows = [_row(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
+    rows.sort(key=lambda row: (row["session"], row["window"], row["id"] or "", row["agent"]))
+    sessions = [_session(name, list(inside)) for name, inside in groupby(rows, key=lambda row: row["session"])]
     return {"status": combined_status(each["status"] for each in sessions), "sessions": sessions}
 
 
-def _seat(agent: Json, pane: Json | None) -> Json:
+def _row(agent: Json, pane: Json | None) -> Json:
     return {
         "session": pane["session_name"] if pane else agent["tmux"]["session"] or ELSEWHERE,
         "window": pane["window_id"] if pane else "",
@@ -33,22 +33,22 @@ def _seat(agent: Json, pane: Json | None) -> Json:
     }
 
 
-def _session(name: str, seats: list[Json]) -> Json:
-    windows = [_window(window, list(inside)) for window, inside in groupby(seats, key=lambda seat: seat["window"])]
+def _session(name: str, rows: list[Json]) -> Json:
+    windows = [_window(window, list(inside)) for window, inside in groupby(rows, key=lambda row: row["window"])]
     return {"name": name, "status": combined_status(each["status"] for each in windows), "windows": windows}
 
 
-def _window(window: str, seats: list[Json]) -> Json:
+def _window(window: str, rows: list[Json]) -> Json:
     kept = ("id", "agent", "agent_id", "status")
-    panes = [{key: seat[key] for key in kept} for seat in seats]
-    name = seats[0]["window_name"]
-    return {"id": window, "name": name, "status": combined_status(seat["status"] for seat in seats), "panes": panes}
+    panes = [{key: row[key] for key in kept} for row in rows]
+    name = rows[0]["window_name"]
+    return {"id": window, "name": name, "status": combined_status(row["status"] for row in rows), "panes": panes}
 
 
 def fleet_lines(found: Json) -> list[Line]:
-    """Sessions, their windows, their panes."""
+    """Sessions, their windows and their panes."""
     if not found["sessions"]:
-        return [line("No agents."), dim("headspace status tells whether events arrive.")]
+        return [line("No agents."), dim("headspace status shows whether events arrive.")]
     lines: list[Line] = []
     for session in found["sessions"]:
         lines.append(_line(0, session["status"], session["name"]))
@@ -62,5 +62,5 @@ def fleet_lines(found: Json) -> list[Line]:
 
 
 def _line(depth: int, status: str, name: str) -> Line:
-    role = _ROLES.get(status, "quiet")
-    return line(f"{'  ' * depth}", Span(f"{_SHAPES[status]} {name}", role), Span(f"  {status}", "quiet"))
+    role = _ROLES.get(status, "dim")
+    return line(f"{'  ' * depth}", Span(f"{_SHAPES[status]} {name}", role), Span(f"  {status}", "dim"))

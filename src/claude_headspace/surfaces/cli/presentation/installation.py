@@ -1,4 +1,4 @@
-"""What `install`, `uninstall` and `doctor` say."""
+"""The output of `install`, `uninstall` and `doctor`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.text.labels import Json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_text, count
 
 WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
 
 
-def reasons(events: Sequence[str], width: int) -> list[Line]:
-    """Which events are registered, and why; and which are not."""
-    unknown = {event: "not known to be there in your version of Claude Code" for event in SINCE if event not in events}
+def hook_reasons(events: Sequence[str], width: int) -> list[Line]:
+    """Which hook events are registered and which are not, with the reasons."""
+    unknown = {event: "not supported by your version of Claude Code" for event in SINCE if event not in events}
     return [
-        line(Span("Claude Code will tell Headspace of these events", "strong")),
+        line(Span("Claude Code will send these events to Headspace", "strong")),
         *_reasons({event: REGISTERED[event] for event in events}, width),
         EMPTY_LINE,
-        line(Span("and not of these", "strong")),
+        line(Span("It will not send these", "strong")),
         *_reasons({**LEFT_OUT, **unknown}, width),
         EMPTY_LINE,
     ]
@@ -26,45 +26,45 @@ def reasons(events: Sequence[str], width: int) -> list[Line]:
 
 def _reasons(table: dict[str, str], width: int) -> Iterable[Line]:
     for event, reason in table.items():
-        yield from hanging(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "quiet")
+        yield from hanging(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "dim")
 
 
-def differences(plans: Sequence[Change]) -> list[Line]:
-    """What would change, as a diff."""
+def settings_diff(plans: Sequence[Change]) -> list[Line]:
+    """The changes of settings files, as a diff."""
     lines: list[Line] = []
     for plan in plans:
         if not plan.changes:
-            lines.append(line(f"{clean_text(str(plan.config.settings))} stays as it is."))
+            lines.append(line(f"{clean_text(str(plan.config.settings))} is not changed."))
         lines += [_marked(clean_text(text)) for text in plan.diff()]
     return lines
 
 
 def _marked(text: str) -> Line:
-    return line(Span(text, {"+": "strong", "-": "quiet"}.get(text[:1], "")))
+    return line(Span(text, {"+": "strong", "-": "dim"}.get(text[:1], "")))
 
 
-def outcome(plans: Sequence[Change], done: str) -> list[Line]:
-    """What was done, for each directory."""
-    return [_outcome(plan, done) for plan in plans]
+def install_result(plans: Sequence[Change], done: str) -> list[Line]:
+    """What was done in each directory."""
+    return [_install_line(plan, done) for plan in plans]
 
 
-def _outcome(plan: Change, done: str) -> Line:
+def _install_line(plan: Change, done: str) -> Line:
     where = clean_text(str(plan.config.path))
     if done == "installed":
-        rest = "what settings.json was before is kept beside the script" if plan.changes else "they were there already"
+        rest = "the original settings.json is saved next to the script" if plan.changes else "they already existed"
         return line(f"Hooks installed in {where}; {rest}.")
     if not plan.changes:
-        return line(f"There are no hooks of Headspace in {where}.")
-    rest = "settings.json is byte for byte as it was" if plan.restores else "nothing else in settings.json was changed"
+        return line(f"No hooks of Headspace found in {where}.")
+    rest = "settings.json is restored" if plan.restores else "nothing else in settings.json was changed"
     return line(f"Hooks removed from {where}; {rest}.")
 
 
-def after_install(transport: str) -> list[Line]:
-    """What to know, and to type next."""
-    lost = [dim("Over HTTP nothing is kept while the daemon is down, and Claude Code shows an error then.")]
+def install_footer(transport: str) -> list[Line]:
+    """Notes after the installation, and the next commands worth typing."""
+    http = [dim("Over HTTP, events are lost while the daemon is down, and Claude Code shows an error.")]
     return [
-        dim("Sessions that run already pick the hooks up by themselves after about a second."),
-        *(lost if transport == "http" else []),
+        dim("Running sessions use the hooks after about a second."),
+        *(http if transport == "http" else []),
         EMPTY_LINE,
         dim("headspace up   headspace doctor   headspace list"),
     ]
@@ -72,32 +72,32 @@ def after_install(transport: str) -> list[Line]:
 
 # --- doctor ---
 
-MARKS = {"ok": Span("✓ ", "quiet"), "warning": Span("! ", "strong"), "failed": Span("✕ ", "error")}
+MARKS = {"ok": Span("✓ ", "dim"), "warning": Span("! ", "strong"), "failed": Span("✕ ", "error")}
 
 
-def checkup(report: Json, width: int) -> list[Line]:
-    """Everything that was looked at; what to do stands under what failed."""
+def doctor_report(report: Json, width: int) -> list[Line]:
+    """All checks; below a failed one, what to do."""
     lines: list[Line] = []
     for place in report["places"]:
         lines += [line(Span(place["name"], "strong"))]
         for check in place["checks"]:
             lines += _check(check, min(width, 120))
         lines.append(EMPTY_LINE)
-    return [*lines, line(summary(report))]
+    return [*lines, line(doctor_summary(report))]
 
 
 def _check(check: dict[str, Any], width: int) -> list[Line]:
     start = (Span("  "), MARKS[check["status"]], Span(f"{check['name']:<12}"))
     lines = hanging(start, check["detail"], width)
     if check["hint"]:
-        lines += hanging((Span(" " * 16), Span("→ ", "quiet")), check["hint"], width)
+        lines += hanging((Span(" " * 16), Span("→ ", "dim")), check["hint"], width)
     return lines
 
 
-def summary(report: Json) -> str:
-    """All in one sentence."""
+def doctor_summary(report: Json) -> str:
+    """The result of all checks in one sentence."""
     statuses = [check["status"] for place in report["places"] for check in place["checks"]]
-    failed, odd = statuses.count("failed"), statuses.count("warning")
+    failed, warnings = statuses.count("failed"), statuses.count("warning")
     if failed:
         return f"{failed} of {len(statuses)} checks failed."
-    return f"All {len(statuses)} checks passed" + (f", {odd} with a remark." if odd else ".")
+    return f"All {len(statuses)} checks passed" + (f", {count(warnings, 'warning')}." if warnings else ".")

@@ -1,4 +1,4 @@
-"""Missions as the terminal shows them. Pure: JSON in, lines out."""
+"""Missions as lines."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,27 +6,28 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time, cut, duration, one_line, parse_timestamp, shape
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, one_line, parse_timestamp
+from claude_headspace.surfaces.text.labels import shape
 
-_HEADINGS = ("  mission", "worker", "outcome", "took", "begun", "goal")
+_HEADINGS = ("  mission", "worker", "outcome", "took", "started", "goal")
 _RIGHT = (False, False, False, True, False, False)
-MOST_WIDTH = 120
-LEAST_GOAL = 20
+MAX_WIDTH = 120
+MIN_GOAL_WIDTH = 20
 LABEL = 13
 
-ROLES = {"succeeded": "", "failed": "error", "abandoned": "quiet", None: "working"}
-"""How an outcome stands out; without one it is under way."""
+ROLES = {"succeeded": "", "failed": "error", "abandoned": "dim", None: "working"}
+"""The roles of outcomes; None is a mission in progress."""
 
 
-def missions(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
+def mission_table(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The missions as a table."""
     if not found:
-        return [line("No agent is on a mission."), dim('headspace mission start "GOAL" sends one off.')]
+        return [line("There are no missions."), dim('headspace mission start "GOAL" starts one.')]
     rows = [_cells(mission, now) for mission in found]
-    table = [tuple(Span(heading, "quiet") for heading in _HEADINGS), *rows]
+    table = [tuple(Span(heading, "dim") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
     room = width - sum(wide + 2 for wide in widths[:-1])
-    widths[-1] = min(widths[-1], max(room, LEAST_GOAL))
+    widths[-1] = min(widths[-1], max(room, MIN_GOAL_WIDTH))
     return [row(cells, widths, _RIGHT) for cells in table]
 
 
@@ -35,47 +36,47 @@ def _cells(mission: Json, now: datetime) -> tuple[Span, ...]:
     return (
         Span(f"{shape(worker['state'])} {mission['id'][:8]}", worker["state"]),
         Span(worker["name"]),
-        Span(mission["outcome"] or "under way", role),
-        Span(took(mission, now), "quiet"),
-        Span(ago(mission["started_at"], now), "quiet"),
+        Span(mission["outcome"] or "in progress", role),
+        Span(mission_duration(mission, now), "dim"),
+        Span(ago(mission["started_at"], now), "dim"),
         Span(one_line(mission["goal"])),
     )
 
 
-def took(mission: Json, now: datetime) -> str:
-    """How long it took, or has taken so far."""
+def mission_duration(mission: Json, now: datetime) -> str:
+    """How long the mission took, or has taken so far."""
     end = parse_timestamp(mission["ended_at"]) if mission["ended_at"] else now
     return duration((end - parse_timestamp(mission["started_at"])).total_seconds())
 
 
-def begun(mission: Json, session: str | None) -> list[Line]:
-    """What a new mission is, and where."""
+def mission_started(mission: Json, session: str | None) -> list[Line]:
+    """What was started, and where it runs."""
     worker = mission["workers"][0]["name"]
     if session is not None:
-        told = f" {mission['conversation']} is told when it is back." if mission["conversation"] else ""
-        return [line(f"{worker} is on its way, in the tmux session {session}.{told}")]
+        reports = f" {mission['conversation']} receives the result." if mission["conversation"] else ""
+        return [line(f"Started {worker} in the tmux session {session}.{reports}")]
     return [
-        line(f"{worker} is expected. Start its client with this environment:"),
+        line(f"Registered {worker}. Start its client with this environment:"),
         line(f"MISSION_EXECUTION_ID={mission['id']} CLAUDE_SESSION_MODE={mission['mode']}"),
     ]
 
 
-def mission_portrait(mission: Json, now: datetime, width: int) -> list[Line]:
-    """One mission."""
-    width = min(width, MOST_WIDTH)
-    outcome = Span(mission["outcome"] or "under way", ROLES.get(mission["outcome"], ""))
+def mission_lines(mission: Json, now: datetime, width: int) -> list[Line]:
+    """One mission in detail."""
+    width = min(width, MAX_WIDTH)
+    outcome = Span(mission["outcome"] or "in progress", ROLES.get(mission["outcome"], ""))
     lines = [line(Span(f"mission {mission['id'][:8]}", "strong"), "  ", outcome)]
     for name, text in _facts(mission, now):
-        lines += hanging(line(Span(f"  {name:<{LABEL}}", "quiet")), text, width) if text else []
+        lines += hanging(line(Span(f"  {name:<{LABEL}}", "dim")), text, width) if text else []
     if not mission["timeline"]:
         return lines
     names = {worker["id"]: worker["name"] for worker in mission["workers"]}
-    lines += [EMPTY_LINE, dim("what happened")]
-    for moment in mission["timeline"]:
-        who = names.get(moment["agent_id"], "") if len(names) > 1 else ""
-        words = " ".join(part for part in (who, moment["what"], one_line(moment["text"])) if part)
-        start = f"  {clock_time(moment['at'], now)}  "
-        lines.append(line(Span(start, "quiet"), cut(words, max(width - len(start), 20))))
+    lines += [EMPTY_LINE, dim("timeline")]
+    for entry in mission["timeline"]:
+        who = names.get(entry["agent_id"], "") if len(names) > 1 else ""
+        words = " ".join(part for part in (who, entry["what"], one_line(entry["text"])) if part)
+        start = f"  {clock_time(entry['at'], now)}  "
+        lines.append(line(Span(start, "dim"), cut(words, max(width - len(start), 20))))
     return lines
 
 
@@ -87,8 +88,8 @@ def _facts(mission: Json, now: datetime) -> list[tuple[str, str]]:
         ("id", mission["id"]),
         ("mode", mission["mode"]),
         ("project", mission["project"]["root"]),
-        ("begun", f"{ago(mission['started_at'], now)}{by}"),
-        ("took", took(mission, now)),
+        ("started", f"{ago(mission['started_at'], now)}{by}"),
+        ("took", mission_duration(mission, now)),
         ("cost", "" if cost is None else f"${cost:,.2f}"),
         ("worker", workers),
         ("conversation", mission["conversation"] or ""),

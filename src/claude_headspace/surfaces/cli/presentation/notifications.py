@@ -1,4 +1,4 @@
-"""Calls to people, in words."""
+"""Notifications and their rules as lines."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,20 +6,20 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.labels import Json, ago, clock_time, duration
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, duration
 
-ROLES = {"failed": "error", "sending": "working", "over": "quiet", "sent": "", "unavailable": "quiet"}
+ROLES = {"failed": "error", "sending": "working", "over": "dim", "sent": "", "unavailable": "dim"}
 
 
-def notices(found: Json, now: datetime, width: int) -> list[Line]:
-    """What was sent, the newest first; then what is held back."""
-    lines: list[Line] = [] if found["on"] else [dim("Notifications are switched off in notify.toml."), EMPTY_LINE]
-    lines += _table([_sent(each, now) for each in found["notices"]], width) or [line("Nobody was called lately.")]
+def notification_table(found: Json, now: datetime, width: int) -> list[Line]:
+    """Sent notifications, newest first, then the delayed ones."""
+    lines: list[Line] = [] if found["on"] else [dim("Notifications are turned off in notify.toml."), EMPTY_LINE]
+    lines += _table([_sent(each, now) for each in found["notices"]], width) or [line("No recent notifications.")]
     if found["held"]:
-        lines += [EMPTY_LINE, line(Span("Held back", "strong"))]
+        lines += [EMPTY_LINE, line(Span("Delayed", "strong"))]
         lines += _table([_held(each, now) for each in found["held"]], width)
     if found["unsent"]:
-        lines += [EMPTY_LINE, line(Span("Settled before anybody was called", "strong"))]
+        lines += [EMPTY_LINE, line(Span("Resolved before a notification was sent", "strong"))]
         lines += _table([_held(each, now) for each in found["unsent"][:10]], width)
     return lines
 
@@ -29,17 +29,17 @@ def _sent(each: Json, now: datetime) -> tuple[Span, ...]:
     rest = notice["failure"] or notice["outcome"]
     status = Span(notice["status"], ROLES.get(notice["status"], ""))
     return (
-        Span(ago(notice["begun_at"], now), "quiet"),
+        Span(ago(notice["begun_at"], now), "dim"),
         Span(notice["channel"]),
         status,
         Span(notice["title"]),
-        Span(rest, "error" if notice["failure"] else "quiet"),
+        Span(rest, "error" if notice["failure"] else "dim"),
     )
 
 
 def _held(each: Json, now: datetime) -> tuple[Span, ...]:
     until = clock_time(each["until"], now) if each["until"] else ""
-    return Span(until, "quiet"), Span(each["channel"]), Span(each["title"]), Span(each["why"], "quiet")
+    return Span(until, "dim"), Span(each["channel"]), Span(each["title"]), Span(each["why"], "dim")
 
 
 def _table(rows: Sequence[tuple[Span, ...]], width: int) -> list[Line]:
@@ -50,7 +50,7 @@ def _table(rows: Sequence[tuple[Span, ...]], width: int) -> list[Line]:
     return [row(cells, widths, [False] * len(widths)) for cells in rows]
 
 
-def rules(found: Json, now: datetime, width: int) -> list[Line]:
+def notification_rules(found: Json, now: datetime, width: int) -> list[Line]:
     """Channels, kinds, projects and quiet hours."""
     lines: list[Line] = []
     if found["problem"]:
@@ -60,46 +60,46 @@ def rules(found: Json, now: datetime, width: int) -> list[Line]:
     lines += [EMPTY_LINE, line(Span("When", "strong")), *_table([_rule(each) for each in found["rules"]], width)]
     for pattern, changed in found["projects"].items():
         lines += [EMPTY_LINE, line(Span(f"In {pattern}", "strong")), *_table([_rule(each) for each in changed], width)]
-    if quietly := found["quiet"]:
-        passing = f", except {', '.join(quietly['let_through'])}" if quietly["let_through"] else ""
-        current = f" (now, until {clock_time(quietly['until'], now)})" if quietly["until"] else ""
-        lines += [EMPTY_LINE, line(f"Quiet from {quietly['begins']} to {quietly['ends']}{passing}{current}")]
-    return [*lines, EMPTY_LINE, dim(f"{found['file']}   headspace notify test   tries the channels")]
+    if quiet_hours := found["quiet"]:
+        passing = f", except {', '.join(quiet_hours['let_through'])}" if quiet_hours["let_through"] else ""
+        current = f" (now, until {clock_time(quiet_hours['until'], now)})" if quiet_hours["until"] else ""
+        lines += [EMPTY_LINE, line(f"Quiet from {quiet_hours['begins']} to {quiet_hours['ends']}{passing}{current}")]
+    return [*lines, EMPTY_LINE, dim(f"{found['file']}   headspace notify test   sends a test")]
 
 
 def _channel(each: Json, now: datetime) -> tuple[Span, ...]:
     last = f"failed {ago(each['last_at'], now)}: {each['last_failure']}" if each["last_failure"] else ""
     used = last or (f"worked {ago(each['last_at'], now)}" if each["last_at"] else "")
-    mark = Span("●", "working") if each["available"] else Span("–", "quiet")
-    return mark, Span(each["name"]), Span(each["detail"], "quiet"), Span(used, "error" if last else "quiet")
+    mark = Span("●", "working") if each["available"] else Span("–", "dim")
+    return mark, Span(each["name"]), Span(each["detail"], "dim"), Span(used, "error" if last else "dim")
 
 
 def _rule(rule: Json) -> tuple[Span, ...]:
     if not rule["on"]:
-        return Span(rule["kind"]), Span("off", "quiet"), Span("")
+        return Span(rule["kind"]), Span("off", "dim"), Span("")
     steps = (" → " if rule["escalate_after"] else ", else ").join(" + ".join(step) for step in rule["to"])
-    return Span(rule["kind"]), Span(steps), Span(", ".join(filter(None, _conditions(rule))), "quiet")
+    return Span(rule["kind"]), Span(steps), Span(", ".join(filter(None, _conditions(rule))), "dim")
 
 
 def _conditions(rule: Json) -> list[str]:
     levels = ", ".join(f"{level:g} %" for level in rule["levels"])
-    budget = f"over ${rule['budget']:g}" if rule["budget"] else "no budget is set" if rule["kind"] == "cost" else ""
+    budget = f"over ${rule['budget']:g}" if rule["budget"] else "no budget set" if rule["kind"] == "cost" else ""
     return [
         f"longer than {duration(rule['longer_than'])}" if rule["longer_than"] else "",
         f"at {levels}" if levels else "",
         budget,
-        f"after {duration(rule['after'])}" if rule["after"] else "at once",
-        f"after {duration(rule['present_after'])} while you are there" if rule["present_after"] else "",
+        f"after {duration(rule['after'])}" if rule["after"] else "immediately",
+        f"after {duration(rule['present_after'])} while you are present" if rule["present_after"] else "",
         f"next after {duration(rule['escalate_after'])}" if rule["escalate_after"] and len(rule["to"]) > 1 else "",
     ]
 
 
-def trial(found: Json) -> list[Line]:
-    """What came of a test."""
+def channel_test_result(found: Json) -> list[Line]:
+    """The result of a test."""
     cells = [
-        (Span(each["channel"]), Span(each["status"], ROLES[each["status"]]), Span(each["detail"], "quiet"))
+        (Span(each["channel"]), Span(each["status"], ROLES[each["status"]]), Span(each["detail"], "dim"))
         for each in found["channels"]
     ]
     nothing = all(each["status"] == "unavailable" for each in found["channels"])
-    hint = [dim("Name a channel in notify.toml: docs/notifications.md has examples.")] if nothing else []
+    hint = [dim("Add a channel to notify.toml; see docs/notifications.md.")] if nothing else []
     return [*_table(cells, 10_000), *hint]

@@ -1,13 +1,13 @@
-"""Rules and verdicts, in words."""
+"""Rules and verdicts as lines."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.text.labels import Json, clock_time, count, cut, one_line
+from claude_headspace.surfaces.text.formatting import Json, clock_time, count, cut, one_line
 
 LABEL = 12
-MOST_LISTED = 50
+MAX_LISTED = 50
 
 RULINGS = {
     "deny": ("✕ denied", "error"),
@@ -16,26 +16,26 @@ RULINGS = {
     "allow": ("○ allowed", ""),
     "abstain": ("○ left to Claude Code", ""),
 }
-"""What is said of a call, in the shapes that states have."""
+"""Verdicts with the symbols of agent states, and their roles."""
 
 USES = {"read": "reads", "write": "writes", "delete": "deletes"}
 
 
 def ruling_span(verdict: Json) -> Span:
-    """A ruling with its shape; one that was not enforced says so."""
+    """A ruling with its symbol. One that was not enforced says so."""
     words, role = RULINGS.get(verdict["ruling"], (verdict["ruling"], ""))
-    return Span(words if verdict.get("enforced", True) else f"{words}, only on paper", role)
+    return Span(words if verdict.get("enforced", True) else f"{words}, not enforced", role)
 
 
 # --- check ---
 
 
-def checked(report: Json, width: int) -> list[Line]:
-    """What the rules come from."""
-    own = report["file"] if report["exists"] else f"{report['file']} (not there: only the rules that come along)"
-    lines = [line(f"The rules can be used: {count(report['rules'], 'rule')}, preset {report['preset']}.")]
+def policy_check_result(report: Json, width: int) -> list[Line]:
+    """The files of the rules, and what they change."""
+    own = report["file"] if report["exists"] else f"{report['file']} (does not exist; only built-in rules are used)"
+    lines = [line(f"The rules are valid: {count(report['rules'], 'rule')}, preset {report['preset']}.")]
     known = f"{count(report['contacts'], 'contact')} in {report['contacts_file']}"
-    contacts = known if report["contacts_needed"] else f"{report['contacts_file']} (not there: nobody is asked for any)"
+    contacts = known if report["contacts_needed"] else f"{report['contacts_file']} (does not exist, and is not needed)"
     lists = (("added", "added"), ("changed", "changed"), ("off", "switched_off"), ("project", "project_rules"))
     pairs = [("yours", own), *((label, ", ".join(report[name])) for label, name in lists), ("contacts", contacts)]
     for label, text in pairs:
@@ -46,15 +46,15 @@ def checked(report: Json, width: int) -> list[Line]:
 # --- explain ---
 
 
-def explained(report: Json, width: int) -> list[Line]:
-    """What a call would do, and what the rules say."""
+def explanation(report: Json, width: int) -> list[Line]:
+    """What a tool call would do, and what the rules decide."""
     verdict = report["verdict"]
     lines = [line(ruling_span(verdict), f"  by the rule {verdict['rule']}" if verdict["rule"] else "")]
     lines += _field("because", verdict["reason"], width) if verdict["reason"] else []
-    lines += _listed("It runs", [_program(program) for program in report["programs"]], width)
-    lines += _listed("It touches", [_file(use) for use in report["files"]], width)
-    lines += _listed("It is", report["traits"], width)
-    lines += _listed("Rules that hold", [_hit(hit) for hit in report["rules"]], width)
+    lines += _listed("Runs", [_program(program) for program in report["programs"]], width)
+    lines += _listed("Uses", [_file(use) for use in report["files"]], width)
+    lines += _listed("Properties", report["traits"], width)
+    lines += _listed("Matching rules", [_hit(hit) for hit in report["rules"]], width)
     return lines
 
 
@@ -64,82 +64,82 @@ def _program(program: Json) -> str:
 
 
 def _file(use: Json) -> str:
-    below = " with everything below" if use["recursive"] else ""
-    real = f", really {use['real']}" if use["real"] else ""
+    below = " recursively" if use["recursive"] else ""
+    real = f", resolves to {use['real']}" if use["real"] else ""
     return f"{USES[use['use']]} {use['path']}{real}{below}"
 
 
 def _hit(hit: Json) -> str:
-    return f"{hit['says']:<6}{hit['rule']}" + (", as far as can be determined" if hit["unclear"] else "")
+    return f"{hit['says']:<6}{hit['rule']}" + (", uncertain" if hit["unclear"] else "")
 
 
 # --- test ---
 
 
-def tested(report: Json, width: int) -> list[Line]:
-    """Which calls came out otherwise."""
+def policy_test_result(report: Json, width: int) -> list[Line]:
+    """The tool calls with another verdict than expected."""
     wrong = report["wrong"]
     if not wrong:
-        return [line(f"All {count(report['cases'], 'call')} got the verdict that they should.")]
-    lines = [line(f"{len(wrong)} of {count(report['cases'], 'call')} came out otherwise:")]
-    for each in wrong[:MOST_LISTED]:
-        said = f"{each['got']}" + (f" by {each['rule']}" if each["rule"] else "")
+        return [line(f"All {count(report['cases'], 'call')} got the expected verdict.")]
+    lines = [line(f"{len(wrong)} of {count(report['cases'], 'call')} got another verdict than expected:")]
+    for each in wrong[:MAX_LISTED]:
+        got = f"{each['got']}" + (f" by {each['rule']}" if each["rule"] else "")
         wanted = each["expected"] + (f" by {each['expected_rule']}" if each["expected_rule"] else "")
         lines += hanging(line("  "), one_line(each["call"]), width)
-        lines.append(dim(f"    expected {wanted}, got {said}"))
+        lines.append(dim(f"    expected {wanted}, got {got}"))
     return lines + _more(wrong)
 
 
-# --- look back ---
+# --- backtest ---
 
 
-def looked_back(report: Json, now: datetime, width: int) -> list[Line]:
-    """What would have been stopped."""
+def backtest_result(report: Json, now: datetime, width: int) -> list[Line]:
+    """The tool calls that would have been stopped."""
     stopped = report["deny"] + report["ask"]
     calls = count(report["calls"], "call")
     if not report["verdicts"]:
-        return [line(f"Of {calls} these rules would have stopped none.")]
-    rest = f" ({report['deny']} denied, {report['ask']} asked about" + (
-        f"; {report['warn']} warned of)" if report["warn"] else ")"
+        return [line(f"These rules would have stopped none of {calls}.")]
+    rest = f" ({report['deny']} denied, {report['ask']} asked" + (
+        f"; {report['warn']} warned)" if report["warn"] else ")"
     )
-    lines = [line(f"Of {calls} these rules would have stopped {stopped}{rest}:"), EMPTY_LINE]
-    for each in report["verdicts"][-MOST_LISTED:]:
+    lines = [line(f"These rules would have stopped {stopped} of {calls}{rest}:"), EMPTY_LINE]
+    for each in report["verdicts"][-MAX_LISTED:]:
         lines += verdict_lines(each, now, width)
     return lines + _more(report["verdicts"])
 
 
 def verdict_lines(verdict: Json, now: datetime, width: int) -> list[Line]:
-    """One verdict: when, of whom, what, by which rule."""
+    """One verdict: time, agent, tool call and rule."""
     start = line(
-        Span(f"  {clock_time(verdict['at'], now)}  ", "quiet"),
+        Span(f"  {clock_time(verdict['at'], now)}  ", "dim"),
         ruling_span(verdict),
         f"  {verdict['agent']}  " if verdict.get("agent") else "  ",
     )
     rule = f"  ({verdict['rule']})" if verdict["rule"] else ""
-    lapse = f"  guard was off: {verdict['lapse']}" if verdict.get("lapse") else ""
+    lapse = f"  guard off: {verdict['lapse']}" if verdict.get("lapse") else ""
     return hanging(start, cut(one_line(verdict["call"]), 200) + rule + lapse, width, indent=4)
 
 
-def judged(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """What the rules said of an agent's calls, the newest first."""
+def verdict_history(verdicts: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """The verdicts about the tool calls of an agent, newest first."""
     if not verdicts:
         return []
-    lines = [EMPTY_LINE, line(Span("What the rules said, the newest first", "strong"))]
+    lines = [EMPTY_LINE, line(Span("Verdicts, newest first", "strong"))]
     return lines + [each for verdict in reversed(verdicts) for each in verdict_lines(verdict, now, width)]
 
 
 def _more(found: Sequence[Json]) -> list[Line]:
-    return [dim(f"  … and {len(found) - MOST_LISTED:,} more")] if len(found) > MOST_LISTED else []
+    return [dim(f"  … and {len(found) - MAX_LISTED:,} more")] if len(found) > MAX_LISTED else []
 
 
 def _listed(title: str, entries: Sequence[str], width: int) -> list[Line]:
     if not entries:
         return []
     lines = [EMPTY_LINE, line(Span(title, "strong"))]
-    for entry in entries[:MOST_LISTED]:
+    for entry in entries[:MAX_LISTED]:
         lines += hanging(line("  "), entry, width)
     return lines
 
 
 def _field(label: str, text: str, width: int) -> list[Line]:
-    return hanging(line(Span(f"  {label:<{LABEL}}", "quiet")), text, width)
+    return hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)

@@ -1,4 +1,4 @@
-"""What a search found: who, where and when on one line, the words with their finds below."""
+"""Search results as lines: agent, project and time on one line, the matching text below."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,17 +6,17 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
-from claude_headspace.surfaces.text.labels import Json, ago, clean_text, clock_time, cut
+from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, cut
 
 INDENT = "  "
-MOST_WIDTH = 120
+MAX_WIDTH = 120
 
 KINDS = {"prompt": "you said", "answer": "answered", "tool_input": "ran {}", "tool_result": "got from {}"}
 
 
-def findings(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """The hits, the best first."""
-    width = min(width, MOST_WIDTH)
+def result_lines(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """The results, best first."""
+    width = min(width, MAX_WIDTH)
     lines: list[Line] = []
     for hit in hits:
         lines += [*([EMPTY_LINE] if lines else []), _head(hit, now, width), *_snippet(hit["snippet"], width)]
@@ -28,11 +28,11 @@ def _head(hit: Json, now: datetime, width: int) -> Line:
     when = f"{clock_time(hit['at'], now)}, {ago(hit['at'], now)}"
     name = hit["agent"] or hit["agent_id"][:12]
     rest = cut(f"{hit['project']} · {did} · {when}", max(width - cell_len(name) - 2, 20))
-    return line(Span(name, "strong"), Span(f"  {rest}", "quiet"))
+    return line(Span(name, "strong"), Span(f"  {rest}", "dim"))
 
 
 def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
-    """The words, broken between them where the line ends; finds stand out."""
+    """The matching text, wrapped, with highlighted matches."""
     lines: list[list[Span]] = [[Span(INDENT)]]
     used = len(INDENT)
     for piece in pieces:
@@ -48,14 +48,14 @@ def _snippet(pieces: Sequence[Json], width: int) -> list[Line]:
     return [tuple(spans) for spans in lines]
 
 
-def nothing_found(query: str, hint: str, *, filtered: bool) -> list[Line]:
-    """What to say when nothing matches."""
-    what = f"Nothing was found for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
+def no_results(query: str, hint: str, *, filtered: bool) -> list[Line]:
+    """What to print if nothing matches."""
+    what = f"No results for {cut(clean_text(query), 60)!r}" + (" with these filters." if filtered else ".")
     return [line(what), dim(hint)]
 
 
-def after_findings(hits: Sequence[Json], *, more: bool) -> list[Line]:
-    """What to type next."""
+def results_footer(hits: Sequence[Json], *, more: bool) -> list[Line]:
+    """The next commands worth typing."""
     agent = hits[0]["agent"] or hits[0]["agent_id"]
     again = "   headspace search … --limit 50   for more" if more else ""
     return [EMPTY_LINE, dim(f"headspace show {agent}   headspace replay {agent} --at {hits[0]['at'][:19]}Z{again}")]

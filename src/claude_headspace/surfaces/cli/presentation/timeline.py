@@ -1,4 +1,4 @@
-"""An agent's past: a ribbon and a list of its moments, and the agent as it was at one of them."""
+"""The past of an agent: a bar and a list of its states, and the agent at an earlier time."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,45 +6,36 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
-from claude_headspace.surfaces.cli.presentation.agent_details import portrait
-from claude_headspace.surfaces.text.labels import (
-    Json,
-    ago,
-    clock_time,
-    count,
-    cut,
-    duration,
-    parse_timestamp,
-    shape,
-    state_text,
-)
+from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, duration, parse_timestamp
+from claude_headspace.surfaces.text.labels import shape, state_text
 
-MOST_WIDTH = 120
+MAX_WIDTH = 120
 BLOCK = "▬"
-RIBBON = 60
+BAR_WIDTH = 60
 
 
-def moments(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """The states an agent came into, each with its time, how long it lasted and why it is believed."""
-    width = min(width, MOST_WIDTH)
-    title = line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), f"  {count(len(states), 'moment')}")
+def state_timeline(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
+    """The states of an agent, each with its time, duration and reason."""
+    width = min(width, MAX_WIDTH)
+    title = line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), f"  {count(len(states), 'state')}")
     if not states:
-        return [title, dim("Nothing of its past is kept.")]
+        return [title, dim("Its past states are no longer stored.")]
     ends = [parse_timestamp(state["at"]) for state in states[1:]] + [_end(agent, now)]
-    rows = [_moment(state, end, now, width) for state, end in zip(states, ends, strict=True)]
-    return [title, _ribbon(states, ends, width), EMPTY_LINE, *rows]
+    rows = [_state_row(state, end, now, width) for state, end in zip(states, ends, strict=True)]
+    return [title, _bar(states, ends, width), EMPTY_LINE, *rows]
 
 
 def _end(agent: Json, now: datetime) -> datetime:
     return parse_timestamp(agent["ended_at"]) if agent["ended_at"] else now
 
 
-def _ribbon(states: Sequence[Json], ends: Sequence[datetime], width: int) -> Line:
-    """The states side by side, as long as they lasted; each has at least one block."""
+def _bar(states: Sequence[Json], ends: Sequence[datetime], width: int) -> Line:
+    """The states as a bar, in proportion to their duration. Each has at least one block."""
     lengths = [
         max((end - parse_timestamp(state["at"])).total_seconds(), 0) for state, end in zip(states, ends, strict=True)
     ]
-    room, whole = min(width - 2, RIBBON), sum(lengths) or 1
+    room, whole = min(width - 2, BAR_WIDTH), sum(lengths) or 1
     spans = [Span("  ")]
     for state, length in zip(states, lengths, strict=True):
         spans.append(Span(BLOCK * max(round(room * length / whole), 1), state["state"]))
@@ -52,7 +43,7 @@ def _ribbon(states: Sequence[Json], ends: Sequence[datetime], width: int) -> Lin
 
 
 def _fitting(spans: Sequence[Span], width: int) -> Line:
-    """The end of a ribbon that is too long."""
+    """The end of a bar that is too long."""
     kept: list[Span] = []
     for each in reversed(spans):
         room = width - sum(cell_len(span.text) for span in kept)
@@ -61,36 +52,36 @@ def _fitting(spans: Sequence[Span], width: int) -> Line:
     return tuple(reversed(kept))
 
 
-def _moment(state: Json, end: datetime, now: datetime, width: int) -> Line:
+def _state_row(state: Json, end: datetime, now: datetime, width: int) -> Line:
     lasted = duration(max((end - parse_timestamp(state["at"])).total_seconds(), 0))
     words = state_text(state["state"], state["waiting_for"])
     start = f"  {clock_time(state['at'], now):>16}  {lasted:>6}  "
     head = f"{shape(state['state'])} {words}"
     rest = cut(f"  {state['why']}", max(width - cell_len(start) - cell_len(head), 10))
-    return line(Span(start, "quiet"), Span(head, state["state"]), Span(rest, "quiet"))
+    return line(Span(start, "dim"), Span(head, state["state"]), Span(rest, "dim"))
 
 
-def moments_next(agent: Json, states: Sequence[Json]) -> list[Line]:
-    """What to type next."""
+def timeline_footer(agent: Json, states: Sequence[Json]) -> list[Line]:
+    """The next command worth typing."""
     if not states:
         return []
     middle = states[len(states) // 2]["at"][:19]
-    return [EMPTY_LINE, dim(f"headspace replay {agent['name']} --at {middle}Z   shows it as it was then")]
+    return [EMPTY_LINE, dim(f"headspace replay {agent['name']} --at {middle}Z   shows the agent at that time")]
 
 
-def then(agent: Json, turns: Sequence[Json], moment: str, now: datetime, width: int) -> list[Line]:
-    """The agent as it was: times are seen from that moment."""
-    at = parse_timestamp(moment).astimezone(now.tzinfo)
-    return [dim(f"As it was at {at:%Y-%m-%d %H:%M:%S} ({ago(moment, now)}):"), *portrait(agent, turns, at, width)]
+def agent_at_time(agent: Json, turns: Sequence[Json], time: str, now: datetime, width: int) -> list[Line]:
+    """The agent at an earlier time. Relative times refer to that time."""
+    at = parse_timestamp(time).astimezone(now.tzinfo)
+    return [dim(f"At {at:%Y-%m-%d %H:%M:%S} ({ago(time, now)}):"), *agent_lines(agent, turns, at, width)]
 
 
-def import_planned(header: Json, events: int) -> list[Line]:
-    """What a file would bring."""
+def log_import_plan(header: Json, events: int) -> list[Line]:
+    """What an import of a log would do."""
     return [line(f"{header['name']} from {header['host']}, {count(events, 'event')} at most.")]
 
 
-def imported(header: Json, result: Json) -> list[Line]:
-    """What a file brought."""
-    known = f", {result['known']:,} were here already" if result["known"] else ""
-    first = f"Brought in {header['name']} from {header['host']}: {count(result['events'], 'event')}{known}."
+def log_import_result(header: Json, result: Json) -> list[Line]:
+    """The result of an import of a log."""
+    known = f", {result['known']:,} were already here" if result["known"] else ""
+    first = f"Imported {header['name']} from {header['host']}: {count(result['events'], 'event')}{known}."
     return [line(first), dim(f"headspace show {result['agent_id'] or header['name']}")]

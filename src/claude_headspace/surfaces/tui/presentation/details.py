@@ -7,14 +7,15 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     SPEAKERS,
     facts,
-    listed,
-    reasons,
-    task_words,
-    verdict_words,
+    section,
+    state_reasons,
+    task_text,
+    verdict_text,
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.text.labels import Json, clock_time, cut, duration, subagent_text, summary
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, duration
+from claude_headspace.surfaces.text.labels import subagent_text, summary
 
 LABEL_WIDTH = 10
 MAX_TURN_LINES = 14
@@ -30,14 +31,14 @@ def detail_lines(agent: Json, conversation: Sequence[Line], now: datetime, width
         lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
         lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width)]
-    lines += listed("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
-    lines += listed("Background", [task_words(task, now) for task in agent["background_tasks"]], width)
-    lines += listed("Rules", [verdict_words(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
+    lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
+    lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
     lines += conversation
     lines += [EMPTY_LINE, line(Span("About", "strong"))]
     for label, text in facts(agent, now):
         if label not in HIDDEN_FACTS:
-            lines += hanging(line(Span(f"  {label:<{LABEL_WIDTH}}", "quiet")), text, width)
+            lines += hanging(line(Span(f"  {label:<{LABEL_WIDTH}}", "dim")), text, width)
     return lines
 
 
@@ -66,7 +67,7 @@ def conversation_lines(turns: Sequence[Json] | None, now: datetime, width: int) 
     lines = [EMPTY_LINE, line(Span("Conversation, newest first", "strong"))]
     for turn in reversed(turns):
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "quiet"), Span(f"{speaker:<6}", "speaker"))
+        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "dim"), Span(f"{speaker:<6}", "speaker"))
         text = hanging(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
         lines += text[:MAX_TURN_LINES]
         if len(text) > MAX_TURN_LINES:
@@ -76,7 +77,7 @@ def conversation_lines(turns: Sequence[Json] | None, now: datetime, width: int) 
 
 def evidence_lines(agent: Json, states: Sequence[Json] | None, now: datetime, width: int) -> list[Line]:
     """The evidence of the agent's state."""
-    return reasons(agent, states or (), now, width)
+    return state_reasons(agent, states or (), now, width)
 
 
 def details_title(agent: Json, now: datetime, width: int) -> str:

@@ -6,15 +6,16 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.cli.presentation.board import tally
-from claude_headspace.surfaces.text.labels import SHAPES, Json, cut
+from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import HINTS
 
 
 def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
     """The name, the number of agents by state, and the connection."""
     name = Span(" headspace  ", "strong")
-    numbers = tally(agents) if agents else (Span("no agents" if loaded else "", "quiet"),)
-    live = Span("live " if connected else "reconnecting ", "quiet" if connected else "warm")
+    numbers = tally(agents) if agents else (Span("no agents" if loaded else "", "dim"),)
+    live = Span("live " if connected else "reconnecting ", "dim" if connected else "warm")
     if not loaded and not connected:
         live = Span("waiting for the daemon ", "warm")
     used = cell_len(name.text) + sum(cell_len(part.text) for part in numbers) + cell_len(live.text)
@@ -31,7 +32,7 @@ def _short_counts(agents: Sequence[Json]) -> Line:
     for state, mark in SHAPES.items():
         number = sum(1 for agent in agents if agent["state"] == state)
         if number:
-            spans += [Span(f"{mark} {number}", state if state in ("waiting", "error") else "quiet"), Span("  ")]
+            spans += [Span(f"{mark} {number}", state if state in ("waiting", "error") else "dim"), Span("  ")]
     return tuple(spans)
 
 
@@ -41,9 +42,9 @@ def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | No
         return (Span(" "), *message)
     start: list[Span] = [Span(" ")]
     if filter_text:
-        start += [Span(f"filter: {filter_text}", "warm"), Span("  esc clear   ", "quiet")]
+        start += [Span(f"filter: {filter_text}", "warm"), Span("  esc clear   ", "dim")]
     if hidden:
-        start += [Span(f"{hidden} ended hidden   ", "quiet")]
+        start += [Span(f"{hidden} ended hidden   ", "dim")]
     room = width - sum(cell_len(part.text) for part in start)
     return (*start, *_key_hints(room))
 
@@ -56,7 +57,7 @@ def _key_hints(room: int) -> Line:
         needed = cell_len(key) + cell_len(word) + 4
         reserve = 0 if last else cell_len(HINTS[-1][0]) + cell_len(HINTS[-1][1]) + 4
         if needed + reserve <= room:
-            shown += [Span(key, "key"), Span(f" {word}   ", "quiet")]
+            shown += [Span(key, "key"), Span(f" {word}   ", "dim")]
             room -= needed
     return tuple(shown)
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line, Span, row
-from claude_headspace.surfaces.cli.presentation.board import age, where
-from claude_headspace.surfaces.text.labels import Json, activity, badges, count, duration, shape, summary_has_time
+from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
+from claude_headspace.surfaces.text.formatting import Json, count, duration
+from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time
 
 HEADINGS = {
     "key": "",
@@ -65,7 +66,7 @@ def _natural_widths(agents: Sequence[Json]) -> dict[str, int]:
     """The width that each column needs for its longest text."""
     texts = {
         "name": {f"  {agent['name']}" for agent in agents},
-        "where": {where(agent) for agent in agents},
+        "where": {project_and_branch(agent) for agent in agents},
         "tool": {agent["last_tool"] or "" for agent in agents},
         "todo": {_todo(agent) for agent in agents},
         "context": {context_cell(agent["context_percent"]).text for agent in agents},
@@ -100,9 +101,7 @@ def _share_width(widths: dict[str, int], width: int) -> dict[str, int]:
 
 def heading_row(columns: Columns) -> Line:
     """The names of the columns."""
-    return row(
-        [Span(HEADINGS[name], "quiet") for name in columns.widths], columns.widths.values(), columns.right_aligned
-    )
+    return row([Span(HEADINGS[name], "dim") for name in columns.widths], columns.widths.values(), columns.right_aligned)
 
 
 def agent_row(agent: Json, number: int, columns: Columns, now: datetime) -> Line:
@@ -115,16 +114,16 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     return {
-        "key": Span(str(number) if 0 < number <= 9 else "", "quiet"),
+        "key": Span(str(number) if 0 < number <= 9 else "", "dim"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
-        "where": Span(where(agent) if with_branch else agent["project"]["name"], role or "place"),
+        "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_activity_text(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
-        "tool": Span(agent["last_tool"] or "", "quiet"),
-        "todo": Span(_todo(agent), "quiet"),
+        "tool": Span(agent["last_tool"] or "", "dim"),
+        "todo": Span(_todo(agent), "dim"),
         "context": context_cell(agent["context_percent"]),
-        "cost": Span(_cost(agent), "quiet"),
-        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "quiet"),
+        "cost": Span(_cost(agent), "dim"),
+        "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
     }
 
 
@@ -153,10 +152,10 @@ def _activity_text(agent: Json, now: datetime) -> str:
 def context_cell(percent: float | None) -> Span:
     """The usage of the context, highlighted when it is high."""
     if percent is None:
-        return Span("", "quiet")
+        return Span("", "dim")
     return Span(
         f"{percent:.0f}%",
-        "error" if percent >= CONTEXT_CRITICAL_PERCENT else "warm" if percent >= CONTEXT_WARNING_PERCENT else "quiet",
+        "error" if percent >= CONTEXT_CRITICAL_PERCENT else "warm" if percent >= CONTEXT_WARNING_PERCENT else "dim",
     )
 
 

@@ -1,10 +1,11 @@
 """Acts: what people and Headspace do with an agent. Register, look at, type to, close, rename, note, import."""
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision
 from claude_headspace.kernel.evolve.change import Change, replace
 from claude_headspace.kernel.evolve.sessions import end_agent
 from claude_headspace.kernel.facts import Meta
+from claude_headspace.kernel.text import short
 
 
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
@@ -21,26 +22,27 @@ def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) ->
     agent.last_active_at = max(agent.last_active_at, meta.at)
 
 
-def restart_begun(change: Change, meta: Meta, fact: facts.RestartBegun) -> None:
+def restart_begun(change: Change, meta: Meta, fact: acts.RestartBegun) -> None:
     """A supervised restart starts: the end of the old client does not end the agent."""
+    reason = short(fact.reason)
     known = change.agent.supervision or Supervision()
-    change.why = f"its client is started anew: {fact.reason}"
+    change.why = f"its client is restarting: {reason}"
     change.agent.supervision = replace(
-        known, restarts=known.restarts + 1, restarted_at=meta.at, reason=fact.reason, under_way=True
+        known, restarts=known.restarts + 1, restarted_at=meta.at, reason=reason, under_way=True
     )
 
 
-def supervision_ended(change: Change, _meta: Meta, fact: facts.SupervisionEnded) -> None:
+def supervision_ended(change: Change, _meta: Meta, fact: acts.SupervisionEnded) -> None:
     """The client is not restarted any more."""
-    change.agent.supervision = replace(change.agent.supervision or Supervision(), ended=fact.reason)
+    change.agent.supervision = replace(change.agent.supervision or Supervision(), ended=short(fact.reason))
 
 
-def agent_seen(change: Change, meta: Meta, _fact: facts.AgentSeen) -> None:
+def agent_seen(change: Change, meta: Meta, _fact: acts.AgentSeen) -> None:
     """A person looked at the agent: earlier results are not unseen any more."""
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
-def recorded_only(_change: Change, _meta: Meta, _fact: facts.TextTyped | facts.EscPressed | facts.TypingFailed) -> None:
+def recorded_only(_change: Change, _meta: Meta, _fact: acts.TextTyped | acts.EscPressed | acts.TypingFailed) -> None:
     """No change. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 
@@ -49,35 +51,35 @@ def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
     change.errand = fact
 
 
-def agent_closed(change: Change, meta: Meta, fact: facts.AgentClosed) -> None:
+def agent_closed(change: Change, meta: Meta, fact: acts.AgentClosed) -> None:
     """The process that started the client saw it end. No-op if the agent has another client by now."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
-        end_agent(change, meta.at, fact.reason)
+        end_agent(change, meta.at, fact.reason or "closed")
 
 
-def agent_imported(change: Change, meta: Meta, fact: facts.AgentImported) -> None:
+def agent_imported(change: Change, meta: Meta, fact: acts.AgentImported) -> None:
     """The log was imported from another host. The client does not run here, so the agent ends; a hook revives it."""
-    agent = change.agent
-    agent.imported_from = fact.host or agent.imported_from
+    agent, host = change.agent, short(fact.host)
+    agent.imported_from = host or agent.imported_from
     if agent.ended_at is None:
         end_agent(change, meta.at, "imported")
-        change.why = f"its log was brought in from {fact.host or 'elsewhere'}: its client does not run here"
+        change.why = f"its log was imported from {host or 'elsewhere'}; its client does not run here"
 
 
-def agent_renamed(change: Change, _meta: Meta, fact: facts.AgentRenamed) -> None:
+def agent_renamed(change: Change, _meta: Meta, fact: acts.AgentRenamed) -> None:
     """A person gave the agent another name."""
     change.agent.name = fact.name or change.agent.name
 
 
-def agent_noted(change: Change, meta: Meta, fact: facts.AgentNoted) -> None:
+def agent_noted(change: Change, meta: Meta, fact: acts.AgentNoted) -> None:
     """The newest note counts. An empty text removes it."""
     agent = change.agent
     if agent.note is None or meta.at >= agent.note.at:
         agent.note = Note(fact.text, meta.at) if fact.text else None
 
 
-def context_loaded(change: Change, meta: Meta, fact: facts.ContextLoaded) -> None:
+def context_loaded(change: Change, meta: Meta, fact: acts.ContextLoaded) -> None:
     """Record the files that the context window started with."""
     change.agent.session_context = SessionContext(
-        at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.problem
+        at=meta.at, files=fact.files, left_out=fact.left_out, problem=fact.reason
     )

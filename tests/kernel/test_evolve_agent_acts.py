@@ -1,6 +1,6 @@
 """What people do through Headspace: register, look, type, close."""
 
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import evolve
@@ -40,16 +40,16 @@ def test_looking_changes_attention_to_checked() -> None:
     story.prompted()
     story.hook("PreToolUse", at=4, **question("q1"))
     assert (story.agent.is_unseen, dialects(story.agent).fleet) == (True, "attention")
-    seen = act(story.agent, facts.AgentSeen(), 5).agent
+    seen = act(story.agent, acts.AgentSeen(), 5).agent
     assert (seen.is_unseen, dialects(seen).fleet, dialects(seen).plate) == (False, "checked", "awaiting_input")
-    assert act(seen, facts.AgentSeen(), 3).agent.seen_at == time_at(5)
+    assert act(seen, acts.AgentSeen(), 3).agent.seen_at == time_at(5)
 
 
 def test_typed_text_changes_nothing() -> None:
     """Only the client's own prompt is a turn, so one message is never two turns."""
     story = Story()
     story.prompted()
-    change = act(story.agent, facts.TextTyped("Hello."), 5)
+    change = act(story.agent, acts.TextTyped(text="Hello."), 5)
     assert (change.turns, change.commands, change.agent.state) == ([], {}, story.agent.state)
 
 
@@ -57,7 +57,7 @@ def test_a_remote_action_is_published_and_changes_nothing() -> None:
     """The host that does it must receive it, even if the agent has ended; it is refused there."""
     story = Story()
     story.prompted()
-    ended = act(story.agent, facts.AgentClosed("closed"), 5).agent
+    ended = act(story.agent, acts.AgentClosed(reason="closed"), 5).agent
     for agent in (story.agent, ended):
         change = act(agent, facts.ErrandMoved("e1", "asked"), 9)
         assert (change.turns, change.commands, change.waits, change.agent.state) == ([], {}, {}, agent.state)
@@ -67,9 +67,9 @@ def test_a_remote_action_is_published_and_changes_nothing() -> None:
 
 def test_closing_ends_only_the_client_that_was_started() -> None:
     """Another client of the agent continues; a client that never reported ends."""
-    assert act(new_agent(), facts.AgentClosed("exited with 0", 7), 5).agent.end_reason == "exited with 0"
-    assert act(new_agent(pid=8), facts.AgentClosed("exited with 0", 7), 5).agent.ended_at is None
-    assert act(new_agent(pid=7), facts.AgentClosed("exited with 0", 7), 5).agent.state is AgentState.ENDED
+    assert act(new_agent(), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.end_reason == "exited with 0"
+    assert act(new_agent(pid=8), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.ended_at is None
+    assert act(new_agent(pid=7), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.state is AgentState.ENDED
 
 
 # --- supervision ------------------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def supervised() -> Story:
 def test_a_restart_does_not_end_the_agent() -> None:
     """Until the first event of the new client the agent is starting, whatever the old client reports."""
     story = supervised()
-    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
-    assert (story.board, story.evidence.why) == (("starting", None), "its client is started anew: full")
+    story.apply(Event(_meta("RestartBegun", 10), acts.RestartBegun(reason="full"), Observations()))
+    assert (story.board, story.evidence.why) == (("starting", None), "its client is restarting: full")
     story.hook("SessionEnd", at=11, reason="other")
     story.report(facts.ClientVanished(4711), origin=Origin.PROCESS, at=12)
     assert (story.board, story.agent.ended_at) == (("starting", None), None)
@@ -103,7 +103,7 @@ def test_a_restart_does_not_end_the_agent() -> None:
 def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
     """The old client may finish what it started."""
     story = supervised()
-    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
+    story.apply(Event(_meta("RestartBegun", 10), acts.RestartBegun(reason="full"), Observations()))
     story.hook("SessionStart", at=11, source="compact")
     assert story.agent.is_restarting
 
@@ -111,7 +111,7 @@ def test_the_old_clients_compaction_does_not_end_a_restart() -> None:
 def test_the_end_of_supervision_has_a_reason() -> None:
     """The client continues."""
     story = supervised()
-    story.apply(Event(_meta("SupervisionEnded", 10), facts.SupervisionEnded("too often"), Observations()))
+    story.apply(Event(_meta("SupervisionEnded", 10), acts.SupervisionEnded(reason="too often"), Observations()))
     assert story.agent.supervision is not None
     assert (story.agent.supervision.ended, story.board[0]) == ("too often", "working")
 
@@ -120,7 +120,7 @@ def test_a_registered_agent_ends_with_its_wrapper() -> None:
     """No other source would report it; a client that reported continues."""
     gone = facts.WrapperVanished(40)
     placeholder = act(new_agent(), WRAPPER, 1).agent
-    assert act(placeholder, gone, 5).agent.end_reason == "who started it is gone"
+    assert act(placeholder, gone, 5).agent.end_reason == "the process that started it is gone"
     assert act(placeholder, facts.WrapperVanished(41), 5).agent.ended_at is None
     story = supervised()
     alone = act(story.agent, gone, 10).agent
@@ -132,7 +132,7 @@ def test_a_registered_agent_ends_with_its_wrapper() -> None:
 def test_an_unfinished_restart_ends_the_agent() -> None:
     """The supervisor was killed between two clients."""
     story = supervised()
-    story.apply(Event(_meta("RestartBegun", 10), facts.RestartBegun("full"), Observations()))
+    story.apply(Event(_meta("RestartBegun", 10), acts.RestartBegun(reason="full"), Observations()))
     story.hook("SessionEnd", at=11, reason="other")
     assert act(story.agent, facts.WrapperVanished(40), 12).agent.state is AgentState.ENDED
 

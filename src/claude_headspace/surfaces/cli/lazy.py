@@ -1,0 +1,106 @@
+"""Commands that are imported when they are invoked, so that `headspace --help` and every command start fast.
+
+A command is an entry of a table: its name, its function as `module:function`, its summary for the list of commands, and
+examples. The module is imported by `LazyCommand.load`, when the command is invoked or its own help is shown. Command
+modules therefore import everything they need at their top.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
+class Command(NamedTuple):
+    """A command. The first line of its function's docstring is the summary."""
+
+    name: str
+    function: str
+    summary: str
+    examples: Sequence[str] = ()
+    forwards_arguments: bool = False
+    """Whether unknown arguments are passed on to the program that the command starts."""
+
+
+class Group(NamedTuple):
+    """A group of commands. With a function the group is also a command of its own."""
+
+    name: str
+    summary: str
+    commands: Sequence[Command]
+    function: str = ""
+    examples: Sequence[str] = ()
+
+
+class LazyCommand(TyperCommand):
+    """Stands for a command in lists and completions. Its context is that of the real command."""
+
+    def __init__(self, entry: Command | Group) -> None:
+        super().__init__(entry.name, short_help=entry.summary, rich_markup_mode=None)
+        self.entry = entry
+
+    def load(self) -> TyperCommand | TyperGroup:
+        """Import the command's module."""
+        match self.entry:
+            case Command():
+                return _load_command(self.entry)
+            case Group():
+                return _load_group(self.entry)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Called when the command is invoked, shows its help, or completes its arguments."""
+        return self.load().make_context(*args, **extra)
+
+
+def add_entries(group: TyperGroup, entries: Sequence[Command | Group]) -> None:
+    """Add commands and groups to a group, in this order."""
+    for entry in entries:
+        group.add_command(LazyCommand(entry))
+
+
+def make_group(callback: Any, **settings: Any) -> TyperGroup:
+    """A group without commands, whose options are those of its callback."""
+    app = _app(add_completion=settings.pop("add_completion", False), no_args_is_help=True)
+    app.callback(**settings)(callback)
+    return cast(TyperGroup, get_command(app))
+
+
+def example_lines(title: str, *lines: str) -> str:
+    r"""Lines for the end of a help text. `\b` keeps their line breaks."""
+    return "\n".join(("\b", title, *(f"  {each}" for each in lines)))
+
+
+def _load_command(entry: Command) -> TyperCommand:
+    app = _app(add_completion=False)
+    forward = {"allow_extra_args": True, "ignore_unknown_options": True} if entry.forwards_arguments else {}
+    epilog = example_lines("Examples:", *entry.examples)
+    app.command(entry.name, epilog=epilog, context_settings=SETTINGS | forward)(_function(entry.function))
+    return cast(TyperCommand, get_command(app))
+
+
+def _load_group(entry: Group) -> TyperGroup:
+    settings: dict[str, Any] = {"help": entry.summary}
+    if entry.function:
+        epilog = example_lines("Examples:", *entry.examples)
+        settings = {"invoke_without_command": True, "no_args_is_help": False, "epilog": epilog}
+    group = make_group(_function(entry.function) if entry.function else _no_options, **settings)
+    add_entries(group, entry.commands)
+    return group
+
+
+def _function(path: str) -> Any:
+    """The function that `module:function` names. A relative module is one of this package."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module, __package__), name)
+
+
+def _app(**settings: Any) -> typer.Typer:
+    return typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=SETTINGS, **settings)
+
+
+def _no_options() -> None: ...

@@ -1,0 +1,121 @@
+"""Formats texts and times for people. Pure.
+
+Texts of agents, prompts and tools may contain control characters. Pass them through `clean_json` or `clean_text` before
+they are shown in a terminal.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+Json = Mapping[str, Any]
+
+# --- clean and wrap --------------------------------------------------------------------------------------------------
+
+_SEQUENCES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
+"""Complete terminal control sequences."""
+
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tab and newline
+    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of what follows
+    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # invisible
+    r"|[\ud800-\udfff]"  # half a character
+)
+"""Control characters, and characters that are invisible."""
+
+
+def clean_text(text: str) -> str:
+    """A text without terminal control sequences and invisible characters. Line breaks stay."""
+    if text.isprintable():
+        return text
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
+    return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
+
+
+def clean_json(value: Any) -> Any:
+    """Decoded JSON with all texts cleaned."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(key): clean_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [clean_json(item) for item in value]
+    return value
+
+
+def one_line(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
+
+
+def cut(text: str, width: int) -> str:
+    """A text cut to the width, at the end of a word unless that would leave less than half."""
+    if cell_len(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    head = set_cell_size(text, width - 1).rstrip()
+    inside_a_word = not text[len(head)].isspace()
+    whole = head.rpartition(" ")[0] if inside_a_word else head
+    return (whole if cell_len(whole) * 2 >= width else head).rstrip(" ,;:.") + "…"
+
+
+def wrap(text: str, width: int, taken: int = 0) -> list[str]:
+    """Wrap a text between words. The first line is shorter by `taken`."""
+    broken: list[str] = []
+    for line in text.splitlines() or [""]:
+        current = ""
+        for word in line.split(" "):
+            longer = f"{current} {word}" if current else word
+            if current and cell_len(longer) > width - (0 if broken else taken):
+                broken.append(current)
+                longer = word
+            *full, current = chop_cells(longer, width) if cell_len(longer) > width else [longer]
+            broken += full
+        broken.append(current)
+    return broken
+
+
+# --- time -----------------------------------------------------------------------------------------------------------
+
+
+def parse_timestamp(time: str) -> datetime:
+    """A timestamp of the API; the earliest time if it is invalid."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def duration(seconds: float) -> str:
+    """A duration in one unit: "12 s", "4 min", "2 h", "3 d"."""
+    whole = max(int(seconds), 0)
+    for unit, size, until in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
+        if whole < until:
+            return f"{whole // size} {unit}"
+    return f"{whole // 86400} d"
+
+
+def ago(time: str, now: datetime) -> str:
+    """A time relative to now: "just now", "12 s ago", "3 d ago". A future time is "just now"."""
+    seconds = (now - parse_timestamp(time)).total_seconds()
+    return "just now" if seconds < 5 else f"{duration(seconds)} ago"
+
+
+def clock_time(time: str, now: datetime) -> str:
+    """The local time of day, with the date if it is not today."""
+    local = parse_timestamp(time).astimezone(now.tzinfo)
+    return f"{local:%H:%M:%S}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 agent", "1,204 events"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
