@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.surfaces.auth.tokens import Scope, make_token
 from claude_headspace.surfaces.cli.presentation.installation import hook_reasons
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
@@ -94,7 +94,7 @@ def test_nobody_to_ask_is_an_error(tmp_path: Path, claude: Path) -> None:
 def test_every_event_is_explained_before_asking() -> None:
     """Whoever is asked sees each event with its reason, and those that are left out."""
     shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
-    assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
+    assert all(name in shown and reason in shown for name, reason in (REGISTERED | NOT_REGISTERED).items())
 
 
 @pytest.mark.parametrize(("version", "has_them"), [("2.1.197", False), ("2.1.325", True), ("nonsense", False)])
