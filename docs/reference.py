@@ -228,7 +228,7 @@ def top_keys() -> str:
     """Return the table of keys of `headspace top`."""
     from claude_headspace.surfaces.tui.keys import KEYS
 
-    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.meaning} |" for key in KEYS]
+    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.description} |" for key in KEYS]
     return "\n".join(["| key | action |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
 
 

@@ -110,7 +110,7 @@ DOCUMENTED: dict[str, list[str]] = {
     "events.md": [f"| `{name}` |" for name in HOOKS] + [f"| `{state.value}`" for state in AgentState],
     "hooks.md": [f"| `{name}` |" for name in (*REGISTERED, *NOT_REGISTERED)],
     "operations.md": [f"| `{name}` |" for name in reported(counter="_total")],
-    "terminal.md": [f"| {key.meaning} |" for key in KEYS],
+    "terminal.md": [f"| {key.description} |" for key in KEYS],
 }
 """What each page must contain."""
 
