@@ -103,10 +103,10 @@ def hooks() -> str:
 
 def installed_hooks() -> str:
     """Return the tables of registered and unregistered hooks, with the reasons."""
-    from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+    from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 
     rows = [f"| `{event}` | {reason}{_since(SINCE.get(event))} |" for event, reason in REGISTERED.items()]
-    without = [f"| `{event}` | {reason} |" for event, reason in LEFT_OUT.items()]
+    without = [f"| `{event}` | {reason} |" for event, reason in NOT_REGISTERED.items()]
     there = ["| registered | what it reports |", "|---|---|", *rows]
     return "\n".join([*there, "", "| not registered | reason |", "|---|---|", *without])
 
@@ -228,7 +228,7 @@ def top_keys() -> str:
     """Return the table of keys of `headspace top`."""
     from claude_headspace.surfaces.tui.keys import KEYS
 
-    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.meaning} |" for key in KEYS]
+    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.description} |" for key in KEYS]
     return "\n".join(["| key | action |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
 
 

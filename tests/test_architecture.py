@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.claude_code.tool_table import TOOLS
+from claude_headspace.clients.claude_code.tools import TOOLS
 from claude_headspace.clients.claude_code.wire import HOOKS
 
 ROOT = Path(__file__).parent.parent

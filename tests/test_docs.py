@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED
+from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED
 from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
@@ -108,9 +108,9 @@ DOCUMENTED: dict[str, list[str]] = {
     "configuration.md": [f"| `{name}` |" for name, _, _ in describe_settings()],
     "api.md": [f"| `{each.method} {each.path}` |" for each in ENDPOINTS] + [f"| `{name}` |" for name in STREAM],
     "events.md": [f"| `{name}` |" for name in HOOKS] + [f"| `{state.value}`" for state in AgentState],
-    "hooks.md": [f"| `{name}` |" for name in (*REGISTERED, *LEFT_OUT)],
+    "hooks.md": [f"| `{name}` |" for name in (*REGISTERED, *NOT_REGISTERED)],
     "operations.md": [f"| `{name}` |" for name in reported(counter="_total")],
-    "terminal.md": [f"| {key.meaning} |" for key in KEYS],
+    "terminal.md": [f"| {key.description} |" for key in KEYS],
 }
 """What each page must contain."""
 

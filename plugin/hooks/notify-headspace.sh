@@ -1,5 +1,5 @@
 #!/bin/bash -p
-# Headspace's hooks as a plugin: hands one event to the Headspace of this machine. The end of this file explains it.
+# Headspace's hooks as a plugin: forwards one event to the Headspace of this machine. Explained at the end of this file.
 exec 2>/dev/null
 
 if [[ ! -e ${CLAUDE_CONFIG_DIR:-$HOME/.claude}/hooks/notify-headspace.installed ]]; then
@@ -8,9 +8,9 @@ if [[ ! -e ${CLAUDE_CONFIG_DIR:-$HOME/.claude}/hooks/notify-headspace.installed 
         [[ -x $state/hooks/notify-headspace.sh ]] && exec "$state/hooks/notify-headspace.sh" "$1"
     done
 fi
-read -r -t 1 -N 33554432 _ # the client finds somebody who listens
+read -r -t 1 -N 33554432 _ # so that the client does not write to a closed pipe
 exit 0
 
-# The script that it hands over to is put there by the daemon, with what it needs to find it and to ask it; it is of the
-# version that is installed here, whatever version the plugin has. Where there is no Headspace, or where the settings have
-# its hooks already (`headspace install`), this one says and does nothing: no event is told twice.
+# The daemon installs the hook script in its state directory, with the files that the script needs. So its version is that of
+# the installed Headspace, whatever version the plugin has. If there is no Headspace, or if the settings have its hooks already
+# (`headspace install`), this script does nothing, so that no event is reported twice.

@@ -13,8 +13,8 @@ import msgspec
 import typer
 
 from claude_headspace.config import Paths, find_paths, load_settings, without_password
-from claude_headspace.daemon.components import wall_clock
 from claude_headspace.errors import BadRequest, JournalUnavailable
+from claude_headspace.inputs.receive.clock import wall_clock
 from claude_headspace.journal.backup import backup as write
 from claude_headspace.journal.copy import copy as copy_journal
 from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database

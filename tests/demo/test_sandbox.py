@@ -76,5 +76,5 @@ def test_the_real_hooks_are_installed(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path / "sandbox")
     sandbox.install_hooks()
     assert sandbox.config.script.stat().st_mode & 0o777 == 0o700
-    assert sandbox.config.state.readlink() == sandbox.paths.state
+    assert sandbox.config.state_link.readlink() == sandbox.paths.state
     assert sandbox.config.status_line.exists()

@@ -1,7 +1,6 @@
-"""A board for the terminal's tests: believable agents at a fixed moment, a feed that holds them, hands that only note.
+"""Sample agents at a fixed time, a feed that returns them, and actions that only record their calls.
 
-The agents are made of the kernel's own types and shown by its own views, so that they have every field that real ones
-have.
+The agents are built from the kernel's types and views, so they have all fields of real ones.
 """
 
 import json
@@ -32,9 +31,9 @@ from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views import agent_view
 from claude_headspace.kernel.wait_request import Option, Question
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.tui.actions import Done
+from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
-from claude_headspace.surfaces.tui.feed import News
+from claude_headspace.surfaces.tui.feed import FeedEvent
 
 NOON: Micros = 1_772_460_000 * SECOND
 """2026-03-02 14:00 UTC."""
@@ -43,22 +42,22 @@ HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;owned\x07 \x9b2J [red]markup[/red] \u202ede
 
 
 def clock() -> datetime:
-    """The moment at which the board is looked at."""
+    """The current time in these tests."""
     return datetime.fromtimestamp(NOON / SECOND, UTC)
 
 
 def ago(seconds: float) -> Micros:
-    """A moment before that."""
+    """A time before that."""
     return NOON - round(seconds * SECOND)
 
 
 def iso_ago(seconds: float) -> str:
-    """The same as the API writes it."""
+    """The same as text of the API."""
     return (clock() - timedelta(seconds=seconds)).isoformat()
 
 
-def make(name: str, state: str, since: float, project: str = "shop", branch: str = "main", **parts: Any) -> Json:
-    """An agent as the API gives it."""
+def make_agent(name: str, state: str, since: float, project: str = "shop", branch: str = "main", **parts: Any) -> Json:
+    """An agent as the API returns it."""
     agent = Agent(
         id=f"id-{name}",
         name=name,
@@ -90,8 +89,10 @@ def make(name: str, state: str, since: float, project: str = "shop", branch: str
     return shown
 
 
-def command(name: str, text: str, began: float, ended: float | None = None, outcome: Outcome | None = None) -> Command:
-    """What an agent was told to do."""
+def make_command(
+    name: str, text: str, began: float, ended: float | None = None, outcome: Outcome | None = None
+) -> Command:
+    """A command of an agent."""
     return Command(
         id=f"c-{name}",
         agent_id=f"id-{name}",
@@ -105,8 +106,8 @@ def command(name: str, text: str, began: float, ended: float | None = None, outc
     )
 
 
-def call(tool: str, summary: str, began: float) -> ToolCall:
-    """A tool in flight."""
+def tool_call(tool: str, summary: str, began: float) -> ToolCall:
+    """A running tool call."""
     return ToolCall(id=f"t-{tool}", tool=tool, digest="", summary=summary, started_at=ago(began))
 
 
@@ -117,10 +118,10 @@ QUESTION = Question(
 )
 
 
-def sample() -> list[Json]:
-    """One agent of every kind."""
+def sample_agents() -> list[Json]:
+    """One agent of each kind."""
     return [
-        make(
+        make_agent(
             "able-ant",
             "waiting",
             42,
@@ -128,7 +129,7 @@ def sample() -> list[Json]:
             waiting_for="permission",
             context_percent=31.0,
             cost_usd=0.42,
-            command=command("able-ant", "Free some disk space.", 300),
+            command=make_command("able-ant", "Free some disk space.", 300),
             waits=(
                 Wait(
                     id="w1",
@@ -141,7 +142,7 @@ def sample() -> list[Json]:
                 ),
             ),
         ),
-        make(
+        make_agent(
             "nimble-kestrel",
             "waiting",
             190,
@@ -151,7 +152,7 @@ def sample() -> list[Json]:
             last_tool="AskUserQuestion",
             todos=("1", "2", "3"),
             todos_done=("1",),
-            command=command("nimble-kestrel", "Add a test for expired cards.", 600),
+            command=make_command("nimble-kestrel", "Add a test for expired cards.", 600),
             waits=(
                 Wait(
                     id="w2",
@@ -164,8 +165,8 @@ def sample() -> list[Json]:
                 ),
             ),
         ),
-        make("olive-bee", "error", 480, error="rate_limit", context_percent=81.0, cost_usd=1.2, seen_at=ago(400)),
-        make(
+        make_agent("olive-bee", "error", 480, error="rate_limit", context_percent=81.0, cost_usd=1.2, seen_at=ago(400)),
+        make_agent(
             "snug-plover",
             "working",
             600,
@@ -176,10 +177,10 @@ def sample() -> list[Json]:
             last_tool="Bash",
             todos=("1", "2", "3", "4", "5"),
             todos_done=("1", "2"),
-            calls=(call("Bash", "npm test -- --watch=false", 12),),
-            command=command("snug-plover", "Run the tests until they pass.", 600),
+            calls=(tool_call("Bash", "npm test -- --watch=false", 12),),
+            command=make_command("snug-plover", "Run the tests until they pass.", 600),
         ),
-        make(
+        make_agent(
             "sage-wombat",
             "working",
             95,
@@ -188,11 +189,11 @@ def sample() -> list[Json]:
             context_percent=96.0,
             cost_usd=7.8,
             last_tool="Edit",
-            calls=(call("Edit", "/code/api/src/auth/session.py", 3),),
+            calls=(tool_call("Edit", "/code/api/src/auth/session.py", 3),),
             subagents=(Subagent(id="sub", type="Explore", started_at=ago(60), description="find every caller"),),
-            command=command("sage-wombat", "Move the session handling into its own module.", 95),
+            command=make_command("sage-wombat", "Move the session handling into its own module.", 95),
         ),
-        make(
+        make_agent(
             "golden-trout",
             "idle",
             300,
@@ -201,28 +202,28 @@ def sample() -> list[Json]:
             context_percent=12.0,
             cost_usd=0.1,
             seen_at=ago(200),
-            command=command("golden-trout", "Start the dev servers.", 400, 300),
+            command=make_command("golden-trout", "Start the dev servers.", 400, 300),
             background=(
                 BackgroundTask(id="b1", kind="shell", description="npm run dev", started_at=ago(350)),
                 BackgroundTask(id="b2", kind="shell", description="redis-server", started_at=ago(340)),
             ),
         ),
-        make(
+        make_agent(
             "quick-elk",
             "idle",
             960,
             "docs",
             context_percent=22.0,
             cost_usd=0.35,
-            command=command("quick-elk", "Check all links.", 1500, 960),
+            command=make_command("quick-elk", "Check all links.", 1500, 960),
         ),
-        make("fresh-mole", "starting", 4, "docs"),
-        make("late-wren", "ended", 7200, "docs", ended_at=ago(7200), end_reason="prompt_input_exit"),
+        make_agent("fresh-mole", "starting", 4, "docs"),
+        make_agent("late-wren", "ended", 7200, "docs", ended_at=ago(7200), end_reason="prompt_input_exit"),
     ]
 
 
-def turn(number: int, actor: str, text: str, seconds: float, agent: str = "id-nimble-kestrel") -> Json:
-    """Something that was said."""
+def make_turn(number: int, actor: str, text: str, seconds: float, agent: str = "id-nimble-kestrel") -> Json:
+    """A turn."""
     return {
         "turn_id": f"t{number}",
         "agent_id": agent,
@@ -238,16 +239,16 @@ def turn(number: int, actor: str, text: str, seconds: float, agent: str = "id-ni
 
 
 def conversation(agent: str) -> list[Json]:
-    """What was said to and by an agent."""
+    """The turns of an agent."""
     return [
-        turn(1, "USER", "Add a test for expired cards, then let the checkout refuse them.", 600, agent),
-        turn(2, "AGENT", "I read the checkout first. Cards are only checked when they are saved.", 420, agent),
-        turn(3, "AGENT", "The tests need a database that is not there yet, so I have to ask.", 195, agent),
+        make_turn(1, "USER", "Add a test for expired cards, then let the checkout refuse them.", 600, agent),
+        make_turn(2, "AGENT", "I read the checkout first. Cards are only checked when they are saved.", 420, agent),
+        make_turn(3, "AGENT", "The tests need a database that is not there yet, so I have to ask.", 195, agent),
     ]
 
 
-def reasons(_agent: str) -> list[Json]:
-    """Why its states are believed."""
+def states(_agent: str) -> list[Json]:
+    """The states of an agent, with their evidence."""
     common = {"source": "hook", "confidence": "high", "waiting_for": None}
     return [
         {**common, "seq": 1, "at": iso_ago(600), "state": "working", "why": "a prompt was submitted", "event": "x"},
@@ -256,96 +257,85 @@ def reasons(_agent: str) -> list[Json]:
 
 
 class FixedFeed:
-    """Agents at hand; more can be told."""
+    """A feed with fixed agents. Tests can emit more events."""
 
     def __init__(self, agents: Sequence[Json] | None = None) -> None:
-        self._agents = list(sample() if agents is None else agents)
-        self._news: list[News] = []
-        self._ring: Callable[[], None] = lambda: None
-        self.asked: list[str] = []
+        self._agents = list(sample_agents() if agents is None else agents)
+        self._events: list[FeedEvent] = []
+        self._on_update: Callable[[], None] = lambda: None
+        self.details_requests: list[str] = []
         self.reloads = 0
 
-    def start(self, ring: Callable[[], None]) -> None:
-        """Everything is there at once."""
-        self._ring = ring
-        self.tell(News("loaded", {}, tuple(dict(agent) for agent in self._agents)))
+    def start(self, on_update: Callable[[], None]) -> None:
+        self._on_update = on_update
+        self.emit(FeedEvent("loaded", {}, tuple(dict(agent) for agent in self._agents)))
 
-    def take(self) -> list[News]:
-        """The news since the last time."""
-        taken, self._news = self._news, []
-        return taken
+    def drain(self) -> list[FeedEvent]:
+        events, self._events = self._events, []
+        return events
 
     def reload(self) -> None:
-        """It is noted that somebody wants everything anew."""
         self.reloads += 1
 
     def details(self, agent_id: str) -> tuple[list[Json], list[Json]]:
-        """The same conversation for everybody."""
-        self.asked.append(agent_id)
-        return conversation(agent_id), reasons(agent_id)
+        self.details_requests.append(agent_id)
+        return conversation(agent_id), states(agent_id)
 
-    def tell(self, *news: News) -> None:
-        """Something happened."""
-        self._news += news
-        self._ring()
+    def emit(self, *events: FeedEvent) -> None:
+        """Emit events."""
+        self._events += events
+        self._on_update()
 
     def change(self, agent_id: str, kind: str = "agent_updated", **changes: Any) -> None:
-        """Something about an agent changed."""
+        """Emit a change of an agent."""
         data = {"agent_id": agent_id, "changes": changes}
         if kind == "state_changed":
             data |= {"state": changes["state"], "name": agent_id.removeprefix("id-")}
-        self.tell(News(kind, data))
+        self.emit(FeedEvent(kind, data))
 
 
-class NotingHands:
-    """Do nothing, and note what was asked for."""
+class RecordingActions:
+    """Actions that only record their calls."""
 
     def __init__(self) -> None:
-        self.done: list[tuple[str, ...]] = []
-        self.refuses = False
+        self.recorded: list[tuple[str, ...]] = []
+        self.is_failing = False
 
-    def _note(self, *what: str) -> Done:
-        self.done.append(what)
-        if self.refuses:
-            raise BadRequest("refused", "It does not run in tmux.", "Start it with `headspace run`.")
-        return Done(f"{what[0]}: done")
+    def _record(self, *call: str) -> ActionResult:
+        self.recorded.append(call)
+        if self.is_failing:
+            raise BadRequest("failed", "It does not run in tmux.", "Start it with `headspace run`.")
+        return ActionResult(f"{call[0]}: done")
 
-    def jump(self, agent: Json) -> Done:
-        """Noted."""
-        return self._note("jump", agent["name"])
+    def jump(self, agent: Json) -> ActionResult:
+        return self._record("jump", agent["name"])
 
-    def send(self, agent: Json, text: str) -> Done:
-        """Noted."""
-        return self._note("send", agent["name"], text)
+    def send(self, agent: Json, text: str) -> ActionResult:
+        return self._record("send", agent["name"], text)
 
-    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
-        """Noted, with what was answered."""
-        return self._note("answer", agent["name"], wait["id"], json.dumps(answer))
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
+        return self._record("answer", agent["name"], wait["id"], json.dumps(answer))
 
-    def interrupt(self, agent: Json) -> Done:
-        """Noted."""
-        return self._note("interrupt", agent["name"])
+    def interrupt(self, agent: Json) -> ActionResult:
+        return self._record("interrupt", agent["name"])
 
-    def resume(self, agent: Json) -> Done:
-        """Noted."""
-        return self._note("resume", agent["name"])
+    def resume(self, agent: Json) -> ActionResult:
+        return self._record("resume", agent["name"])
 
-    def seen(self, agent: Json) -> None:
-        """Noted."""
-        self.done.append(("seen", agent["name"]))
+    def mark_seen(self, agent: Json) -> None:
+        self.recorded.append(("mark_seen", agent["name"]))
 
-    def call(self, agent: Json) -> bool:
-        """Noted."""
-        self.done.append(("call", agent["name"]))
+    def should_ring(self, agent: Json) -> bool:
+        self.recorded.append(("should_ring", agent["name"]))
         return False
 
 
-def top(feed: FixedFeed | None = None, hands: NotingHands | None = None, palette: str = "dark") -> Top:
-    """The screen over a fixed board."""
-    return Top(feed or FixedFeed(), hands or NotingHands(), clock, palette)
+def make_app(feed: FixedFeed | None = None, actions: RecordingActions | None = None, palette: str = "dark") -> Top:
+    """The app with a fixed board."""
+    return Top(feed or FixedFeed(), actions or RecordingActions(), clock, palette)
 
 
-def screen_of(app: Top) -> str:
+def screen_text(app: Top) -> str:
     """The screen as plain text."""
     size = app.size
     strips = app.screen._compositor.render_strips()

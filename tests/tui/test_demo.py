@@ -9,7 +9,7 @@ from claude_headspace.surfaces.cli.options import now
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import LiveFeed
 from tests.demo.still import keep, still_demo
-from tests.tui.board import NotingHands
+from tests.tui.board import RecordingActions
 
 
 def test_top_shows_the_agents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,13 +27,13 @@ def test_top_shows_the_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def draw() -> str:
     """The screen, once the conversation of the selected agent is loaded."""
-    app = Top(LiveFeed(), NotingHands(), now, "dark", bell=False)
-    async with app.run_test(size=(150, 34)) as person, asyncio.timeout(60):
+    app = Top(LiveFeed(), RecordingActions(), now, "dark", bell=False)
+    async with app.run_test(size=(150, 34)) as user, asyncio.timeout(60):
         while not app.board.loaded:
-            await person.pause(0.05)
-        await person.press("down")
+            await user.pause(0.05)
+        await user.press("down")
         while (chosen := app.agents.selected) is None or chosen["id"] not in app.board.turns:
-            await person.pause(0.05)
-        await person.pause(0.5)
+            await user.pause(0.05)
+        await user.pause(0.5)
         drawn = app.export_screenshot(title="headspace top")
     return re.sub(r"\s*@font-face \{.*?\}\n|<!-- .*? -->", "\n", drawn, flags=re.DOTALL)

@@ -1,6 +1,6 @@
-"""The pictures of the documentation: made here, and compared with what the program shows now.
+"""The pictures of the documentation: created here, and compared with what the program shows.
 
-`WRITE_PICTURES=yes pytest tests/tui/test_pictures.py` makes them anew; look at them before they are kept.
+`WRITE_PICTURES=yes pytest tests/tui/test_pictures.py` updates them. Look at them before you commit them.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.surfaces.tui.app import Top
-from tests.tui.board import FixedFeed, screen_of, top
+from tests.tui.board import FixedFeed, make_app, screen_text
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 
@@ -23,41 +23,41 @@ SCENES: dict[str, tuple[tuple[int, int], list[str], str, str]] = {
     "top-why": ((124, 24), ["down", "w"], "dark", "States, newest first"),
     "top-send": ((100, 26), ["down", "s", *"Use SQLite for now."], "dark", "for now."),
     "top-filter": ((100, 20), ["slash", *"api"], "dark", "snug-plover"),
-    "top-help": ((100, 36), ["question_mark"], "dark", "have not looked at"),
+    "top-help": ((100, 36), ["question_mark"], "dark", "have not seen"),
     "top-empty": ((80, 14), [], "dark", "headspace run"),
 }
-"""What is shown, at which size, after which keys, in which theme; and what must be there before it is drawn."""
+"""Size, keys, theme, and a text that must be visible."""
 
 
 def draw(app: Top) -> str:
-    """The screen as it is now."""
+    """The current screen as SVG."""
     return app.export_screenshot(title=f"headspace top · {app.size.width}×{app.size.height}")
 
 
 async def picture(name: str) -> str:
-    """One scene as SVG, without the font that would be fetched from elsewhere."""
+    """One scene as SVG, without the reference to a remote font."""
     size, keys, palette, awaited = SCENES[name]
-    app = top(FixedFeed([] if name == "top-empty" else None), palette=palette)
-    async with app.run_test(size=size) as person, asyncio.timeout(60):
+    app = make_app(FixedFeed([] if name == "top-empty" else None), palette=palette)
+    async with app.run_test(size=size) as user, asyncio.timeout(60):
         while not app.board.loaded:
-            await person.pause(0.02)
-        await person.press(*keys)
+            await user.pause(0.02)
+        await user.press(*keys)
         chosen = app.agents.selected
         while chosen is not None and chosen["id"] not in app.board.turns:
-            await person.pause(0.02)
+            await user.pause(0.02)
         drawn, before = draw(app), ""
-        while drawn != before or awaited not in screen_of(app):
-            await person.pause(0.1)
+        while drawn != before or awaited not in screen_text(app):
+            await user.pause(0.1)
             drawn, before = draw(app), drawn
     return re.sub(r"\s*@font-face \{.*?\}\n|<!-- .*? -->", "\n", drawn, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_the_picture_is_what_is_shown(name: str) -> None:
-    """The documentation shows the program as it is."""
+def test_the_pictures_are_up_to_date(name: str) -> None:
+    """The pictures in the documentation show the current program."""
     shown, path = asyncio.run(picture(name)), PICTURES / f"{name}.svg"
     if os.environ.get("WRITE_PICTURES") == "yes":
         PICTURES.mkdir(exist_ok=True)
         path.write_text(shown, encoding="utf-8")
     assert "http" not in re.sub(r'xmlns="[^"]*"', "", shown), "a picture must not fetch anything"
-    assert path.read_text(encoding="utf-8") == shown, "look at it, and keep it with WRITE_PICTURES=yes"
+    assert path.read_text(encoding="utf-8") == shown, "update it with WRITE_PICTURES=yes"

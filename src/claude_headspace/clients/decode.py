@@ -32,7 +32,9 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
         return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
-    decoder = _decoder(envelope)
+    decoder = DECODERS.get(envelope.client)
+    if envelope.origin is Origin.HOOK and envelope.name in plate_spinner_events.FACTS:
+        decoder = plate_spinner_events.decode  # plate-spinner monitors Claude Code: its envelopes name that client
     if decoder is None:
         return Event(
             bare_meta(envelope),
@@ -43,13 +45,6 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
         )
     value, anomaly = (body, None) if body is not None else parse(envelope.payload)
     return decoder(envelope, value, anomaly)
-
-
-def _decoder(envelope: Envelope) -> Decoder | None:
-    # plate-spinner monitors Claude Code: its envelopes name that client.
-    if envelope.origin is Origin.HOOK and plate_spinner_events.is_plate(envelope.name):
-        return plate_spinner_events.decode
-    return DECODERS.get(envelope.client)
 
 
 def _vanished(envelope: Envelope) -> facts.Fact:

@@ -3,7 +3,7 @@
 For modules that show calls and have a tool's name as data. Events carry their tool use already decoded.
 """
 
-from claude_headspace.clients.claude_code import tool_table as claude_code
+from claude_headspace.clients.claude_code import tools as claude_code
 from claude_headspace.kernel.tools import Tool, ToolKind
 
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})

@@ -4,7 +4,6 @@ Each group is a dataclass with a builder. A builder gets earlier groups only, so
 base → stream → inputs → engine → outputs.
 """
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
-from claude_headspace.inputs.receive.clock import SteadyClock
+from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.sanitize import Sanitizer
@@ -61,11 +60,6 @@ from claude_headspace.surfaces.read.model import ReadModel
 
 SHOWN_AFTER_END: Micros = 600 * SECOND
 """How long the displays and notifications still get an agent that ended."""
-
-
-def wall_clock() -> Micros:
-    """The time, in microseconds."""
-    return time.time_ns() // 1_000
 
 
 # --- base -------------------------------------------------------------------------------------------------------------
@@ -118,11 +112,6 @@ class Stream:
     follower: StreamFollower | None = None
     listener: CommitListener | None = None
 
-    def check_may_write(self) -> None:
-        """Raise while another daemon uses the name of this machine."""
-        if self.listener is not None:
-            self.listener.require_host_name()
-
     def health(self) -> tuple[bool, str | None, str]:
         """It always runs; why following fails, and the number of readers."""
         failures = (each.failure for each in (self.listener, self.follower) if each is not None and each.failure)
@@ -172,7 +161,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
         observe_commit=base.counters.metrics.committed,
-        check_may_write=stream.check_may_write,
+        check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
     agents, locations = AgentCache(base.host), ProjectLocator()
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
@@ -288,11 +277,7 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, outputs.mission_reports.update_agent)
     base.changes.on_effort(hooks.efforts.update)
-    base.changes.on_messages(
-        stream.events.publish,
-        hooks.held.receive,
-        outputs.mission_reports.receive,
-        outputs.remote_actions.receive,
-        outputs.displays.refresh,
-        outputs.pane_views.refresh,
-    )
+    base.changes.on_messages(stream.events.publish, outputs.displays.refresh, outputs.pane_views.refresh)
+    base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
+    base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
+    base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

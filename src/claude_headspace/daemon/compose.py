@@ -41,9 +41,8 @@ from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
-from claude_headspace.inputs.receive.dispatch import dispatch
-from claude_headspace.inputs.receive.http import HookEndpoint
-from claude_headspace.inputs.receive.plate_spinner import PlateEndpoint
+from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, PlateEndpoint
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
@@ -153,7 +152,7 @@ class Daemon:
         )
         starlette.router.redirect_slashes = False
         return AuthenticationMiddleware(
-            dispatch(hooks, plates, starlette),
+            dispatch(hooks, {EVENTS_PATH: plates}, starlette),
             DerivedTokens(base.secret),
             self.sign_in,
             frozenset((*base.settings.allowed_hosts, hostname(base.settings.public_url))),

@@ -17,13 +17,13 @@ import structlog
 import uvicorn
 
 from claude_headspace import __version__
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
 from claude_headspace.config import Paths, Settings, without_password
-from claude_headspace.daemon.components import wall_clock
 from claude_headspace.daemon.compose import Daemon
 from claude_headspace.daemon.lifecycle import GRACE_SECONDS
 from claude_headspace.daemon.logs import configure_logging
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
+from claude_headspace.inputs.receive.clock import wall_clock
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
@@ -65,7 +65,7 @@ def serve(
     with daemon_lock(places) as killed, _listen(settings) as listener:
         configure_logging(places.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        put_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
+        write_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
         away: list[str] = []
         journal = open_configured_journal(settings, places, on_unavailable=away.append)
         daemon = Daemon(settings, places, journal, (host, port), origins)

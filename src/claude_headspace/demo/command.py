@@ -23,7 +23,7 @@ from claude_headspace.surfaces.cli.presentation.setup import demo_intro
 from claude_headspace.surfaces.text.timestamps import parse_duration
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import LiveFeed
-from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
+from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
 def demo(
@@ -100,7 +100,6 @@ def choose_scenarios(number: int | None) -> list[Scenario]:
 
 
 def _show_links(sandbox: Sandbox, *, only_print: bool, tui: bool) -> None:
-
     client = sandbox.client
     link = client.url + client.create_sign_in_link()["path"]
     is_open = not only_print and not tui and open_in_browser(link)
@@ -112,7 +111,7 @@ def _show_links(sandbox: Sandbox, *, only_print: bool, tui: bool) -> None:
 async def _show_board(sandbox: Sandbox, player: Player, seconds: float | None) -> None:
     """Show `headspace top` while the player runs. Either one ends the other."""
     os.environ.update(sandbox.environment)
-    top = Top(LiveFeed(), TerminalHands(), now, "dark", bell=False, once=False)
+    top = Top(LiveFeed(), TerminalActions(), now, "dark", bell=False, once=False)
     play = asyncio.create_task(player.play(seconds))
     play.add_done_callback(lambda _task: top.exit())
     try:

@@ -154,6 +154,8 @@ class Batch:
 
     def _check(self, agent: Agent | None, event: Event) -> None:
         """Refuse an act that cannot be done. Nothing else can happen between this check and the act."""
+        if event.meta.origin is not Origin.OPERATOR:
+            return
         if isinstance(event.fact, AgentRenamed | AgentRegistered):
             name = event.fact.name
             if name and (agent is None or name != agent.name) and self._agents.names_in_use([name]):
@@ -185,7 +187,8 @@ class Batch:
         verdict: Verdict = ABSTAIN
         try:
             verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
-            notices, failure = self._notices(agent, event) if submission.can_inject else (NO_NOTICE, "")
+            can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
+            notices, failure = self._notices(agent, event) if can_inject else (NO_NOTICE, "")
             envelope = record.envelope = _with_notices(with_verdict(envelope, verdict), notices)
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()

@@ -9,7 +9,7 @@ Rules
 - Subscribers return at once. Work that takes time belongs to a background task.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeVar
 
 import structlog
@@ -29,7 +29,7 @@ class CommittedChanges:
     def __init__(self) -> None:
         self._agents: list[Callable[[Agent], None]] = []
         self._efforts: list[Callable[[Effort], None]] = []
-        self._messages: list[Callable[[Sequence[StreamMessage]], None]] = []
+        self._messages: list[tuple[Callable[[Sequence[StreamMessage]], None], Set[str] | None]] = []
 
     def on_agent(self, *subscribers: Callable[[Agent], None]) -> None:
         """Call these with every agent that changed."""
@@ -39,9 +39,11 @@ class CommittedChanges:
         """Call these with every effort that changed."""
         self._efforts.extend(subscribers)
 
-    def on_messages(self, *subscribers: Callable[[Sequence[StreamMessage]], None]) -> None:
-        """Call these with the stream messages of a batch."""
-        self._messages.extend(subscribers)
+    def on_messages(
+        self, *subscribers: Callable[[Sequence[StreamMessage]], None], types: Set[str] | None = None
+    ) -> None:
+        """Call these with the stream messages of a batch. With `types`: if the batch has a message of these types."""
+        self._messages.extend((subscriber, types) for subscriber in subscribers)
 
     def publish(self, agents: Iterable[Agent], efforts: Iterable[Effort]) -> None:
         """A batch was committed by this daemon."""
@@ -53,7 +55,8 @@ class CommittedChanges:
     def publish_messages(self, messages: Sequence[StreamMessage]) -> None:
         """Messages were committed, by any daemon."""
         if messages:
-            _publish(messages, self._messages)
+            found = {message.type for message in messages}
+            _publish(messages, [each for each, types in self._messages if types is None or types & found])
 
 
 def _publish(change: Change, subscribers: Iterable[Callable[[Change], None]]) -> None:

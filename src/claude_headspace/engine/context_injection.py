@@ -66,7 +66,7 @@ class ContextInjection:
     async def prepare(self, received: Received) -> Received:
         """Add the instruction files that belong to the path of a finished tool call."""
         envelope, event = received.envelope, received.event
-        if not self._efforts or event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path:
+        if event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path or not self._efforts:
             return received
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
         return received.decided(directives=found) if found else received
@@ -77,7 +77,7 @@ class ContextInjection:
         advice, effort = outcome.advice or NO_ADVICE, outcome.effort
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""
-        if self._opens_window(event, outcome):
+        if event.hook is HookKind.SESSION_START and self._opens_window(event, outcome):
             session_context = await self._load(outcome.agent, remaining_characters(advice, injections))
         if not session_context and not outcome.care.texts and outcome.advice is None:
             return reply
@@ -93,7 +93,7 @@ class ContextInjection:
         """Whether a new context window of Claude OS opened. A resumed one has its context already."""
         fact = event.fact
         is_new = isinstance(fact, SessionStarted) and fact.source != "resume" and not outcome.duplicate
-        return is_new and event.hook is HookKind.SESSION_START and uses_claude_os(self._claude_os, outcome.agent)
+        return is_new and uses_claude_os(self._claude_os, outcome.agent)
 
     async def _load(self, agent: Agent, room: int) -> str:
         """The session context. What was loaded, or why nothing was, is recorded."""

@@ -89,6 +89,9 @@ class EffortBatch:
     def _apply(
         self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool
     ) -> "AppliedToEffort | None":
+        may_belong = envelope.origin is Origin.HOOK or isinstance(event.fact, ContextAdded)
+        if not may_belong or not self._active(envelope.host):
+            return None
         effort = self._effort_of(envelope, event, agent)
         chief = self._coordinator(effort, envelope, event)
         if effort is None:
@@ -114,13 +117,10 @@ class EffortBatch:
         """The effort of an event. A client that an agent started works for that agent, and has no effort of its own."""
         if isinstance(event.fact, ContextAdded):
             return self._confirmed(envelope.host, event.fact, agent)
-        if envelope.origin is not Origin.HOOK or (agent.parent_id is not None and not envelope.observations.fleet_id):
-            return None
-        efforts = self._active(envelope.host)
-        if not efforts:
+        if agent.parent_id is not None and not envelope.observations.fleet_id:
             return None
         return resolve(
-            efforts,
+            self._active(envelope.host),
             directory=event.meta.cwd or agent.cwd,
             owner=envelope.observations.fleet_id,
             agent_id=agent.id,

@@ -38,11 +38,6 @@ class Submission(msgspec.Struct):
     reply_reaches_client: bool = False
     """Whether the reply goes to the client itself, which can receive context with it."""
 
-    @property
-    def can_inject(self) -> bool:
-        """Whether context can be injected with the reply. A sender that timed out has been answered without it."""
-        return self.reply_reaches_client and not self.future.done()
-
 
 def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
     """No session notices."""

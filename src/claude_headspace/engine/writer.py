@@ -77,7 +77,7 @@ class Engine:
         rules: BatchRules = DEFAULT_RULES,
         outages: Outages | None = None,
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
-        check_may_write: Callable[[], None] = lambda: None,
+        check_may_write: Callable[[], None] | None = None,
     ) -> None:
         self._journal = journal
         self._changes = changes
@@ -171,7 +171,8 @@ class Engine:
     def _new_future(self) -> "asyncio.Future[Any]":
         if self._closed:
             raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
-        self._check_may_write()
+        if self._check_may_write is not None:
+            self._check_may_write()
         return asyncio.get_running_loop().create_future()
 
     # --- processing ---

@@ -6,8 +6,8 @@ the writer would have to win back from other threads (`docs/decisions/0003-one-w
 array per column: one statement and one round trip for any number of rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -25,11 +25,9 @@ def insert_rows(connection: Connection, table: Table, values: Sequence[Row]) -> 
     """Insert rows. In projections and other replaceable tables a row replaces the one with the same key."""
     if not values:
         return
-    write = _to_sqlite if connection.dialect.name == "sqlite" else _to_postgres
-    write(connection, table, values)
-
-
-def _to_sqlite(connection: Connection, table: Table, values: Sequence[Row]) -> None:
+    if connection.dialect.name != "sqlite":
+        _to_postgres(connection, table, values)
+        return
     driver, start = connection.connection.cursor(), 0
     for size in _sizes(len(values)):
         statement, arrange = _of_rows(connection.dialect, table, size)
@@ -44,14 +42,11 @@ def _to_postgres(connection: Connection, table: Table, values: Sequence[Row]) ->
     connection.connection.cursor().execute(statement, columns)
 
 
-def _sizes(count: int) -> Iterator[int]:
+@lru_cache
+def _sizes(count: int) -> list[int]:
     """A number as a sum of powers of two: 300 → 256, 32, 8, 4."""
-    yield from [MAX_ROWS_PER_STATEMENT] * (count // MAX_ROWS_PER_STATEMENT)
-    rest, size = count % MAX_ROWS_PER_STATEMENT, MAX_ROWS_PER_STATEMENT // 2
-    while size:
-        if rest & size:
-            yield size
-        size //= 2
+    powers = [1 << bit for bit in reversed(range(MAX_ROWS_PER_STATEMENT.bit_length() - 1))]
+    return [MAX_ROWS_PER_STATEMENT] * (count // MAX_ROWS_PER_STATEMENT) + [size for size in powers if count & size]
 
 
 @cache

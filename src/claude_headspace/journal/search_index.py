@@ -76,13 +76,10 @@ def _is_sqlite(connection: Connection) -> bool:
 
 def fts5_text(content: str) -> str:
     """A text to index with FTS5, which splits ASCII text as we do, and faster."""
-    return GAP.join(_split_words(part) for part in content.split(GAP))
-
-
-def _split_words(content: str) -> str:
-    if content.isascii() and not _LONG_RUN.search(content):
-        return content
-    return " ".join(split_words(content))
+    parts = content.split(GAP)
+    return GAP.join(
+        part if part.isascii() and not _LONG_RUN.search(part) else " ".join(split_words(part)) for part in parts
+    )
 
 
 def tsvector_text(content: str) -> str:

@@ -71,9 +71,9 @@ class SharedTransaction(SqlTransaction):
             return
         ordered = sorted(ids)
         self.connection.execute(LOCK_AGENTS, {"ids": ordered})
-        versions = [self._cache.version(agent_id) for agent_id in ordered]
+        versions = [self._cache.versions.get(agent_id, "") for agent_id in ordered]
         for row in self.connection.execute(READ_AGENTS, {"ids": ordered, "versions": versions}):
-            cached = self._cache.agent(row.id) if row.body is None else None
+            cached = self._cache.agents.get(row.id) if row.body is None else None
             self._locked_agents[row.id] = Found(cached or rows.decode_agent(row.body), cached is not None)
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:

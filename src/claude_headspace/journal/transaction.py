@@ -64,7 +64,7 @@ class SqlTransaction(EffortLookups):
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that own these identities, from the cache where possible."""
-        owners = {identity: self._cache.owner_id(identity) for identity in identities}
+        owners = {identity: self._cache.owner_ids.get((identity.kind, identity.key)) for identity in identities}
         unknown = [identity for identity, owner in owners.items() if owner is None]
         if unknown:
             queried = self._query_owner_ids(unknown)
@@ -73,7 +73,7 @@ class SqlTransaction(EffortLookups):
         found: dict[Identity, Found] = {}
         uncached: dict[Identity, str] = {}
         for identity, owner in owners.items():
-            agent = self._cache.agent(owner) if owner else None
+            agent = self._cache.agents.get(owner) if owner else None
             if agent is not None:
                 found[identity] = Found(agent, True)
             elif owner:
@@ -95,7 +95,7 @@ class SqlTransaction(EffortLookups):
         return owners
 
     def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
-        found = {agent_id: agent for agent_id in ids if (agent := self._cache.agent(agent_id))}
+        found = {agent_id: agent for agent_id in ids if (agent := self._cache.agents.get(agent_id))}
         table = schema.agents.c
         for some in chunks([agent_id for agent_id in ids if agent_id not in found]):
             for row in self.connection.execute(select(table.id, table.body).where(table.id.in_(some))):
@@ -150,7 +150,7 @@ class SqlTransaction(EffortLookups):
 
     def _stored_agent(self, agent_id: str) -> Agent | None:
         """An agent as it was before the batch, if that is known without a query."""
-        return self._cache.agent(agent_id)
+        return self._cache.agents.get(agent_id)
 
     def _take_numbers(self, count: int) -> int:
         """Take consecutive sequence numbers; returns the first.

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from sqlalchemy import Connection, ExceptionContext, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -44,6 +45,7 @@ class SqlWriter(SqlReader):
         self._first_error: Exception | None = None
         """The first error of the running batch: the root cause, of which later errors are consequences."""
         event.listen(self._engine, "handle_error", self._record_first_error)
+        self._translate_batch_errors = partial(translate_errors, self._dialect, lambda: self._first_error)
         self._lock = threading.Lock()
         self._commit_seconds = FAST_COMMIT_SECONDS
         """A moving average. The first commits run in the writer's thread, until they prove fast."""
@@ -157,11 +159,6 @@ class SqlWriter(SqlReader):
         finally:
             self._lock.release()
         raise JournalUnavailable(UNAVAILABLE, f"{MESSAGE_PREFIX}{problem}.", "Until then hooks wait in the spool.")
-
-    @contextmanager
-    def _translate_batch_errors(self) -> Iterator[None]:
-        with translate_errors(self._dialect, lambda: self._first_error):
-            yield
 
     def _record_first_error(self, context: ExceptionContext) -> None:
         """Only errors of the batch's own connection: a dead connection found in the pool is replaced without harm."""

@@ -39,6 +39,8 @@ def get_subject(agent: Agent) -> Subject:
 def decide(policy: Policy, subject: Subject, call: Call) -> Verdict:
     """Return the verdict of a policy on a tool call."""
     matches = find_matches(policy, subject, call)
+    if not matches:
+        return ABSTAIN
     rulings = [(get_ruling(policy, match), match) for match in matches]
     if not _allows_everything(matches, call):
         rulings = [(ruling, match) for ruling, match in rulings if ruling is not Ruling.ALLOW]

@@ -8,6 +8,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
+from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.views import (
     agent_view,
     dialects,
@@ -57,8 +58,10 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     told = [_about_agent(before, change)] if before is not None else [_publish(agent, "agent_created", _created(agent))]
     told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
     told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
-    told += _about_waits(before, change)
-    told += _about_notices(before, agent)
+    if change.waits:
+        told += _about_waits(before, change)
+    if agent.notices is not (known := before.notices if before is not None else ()):
+        told += [_publish(agent, "notification", _notice(each)) for each in agent.notices if each not in known]
     if agent.verdicts is not (before.verdicts if before is not None else ()):
         told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
     if agent.mission is not (before.mission if before is not None else None):
@@ -100,16 +103,8 @@ def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
     ]
 
 
-def _about_notices(before: Agent | None, agent: Agent) -> list[Publish]:
-    """Notifications that started, were sent, failed or were withdrawn."""
-    known = before.notices if before is not None else ()
-    if agent.notices is known:
-        return []
-    return [
-        _publish(agent, "notification", msgspec.structs.asdict(notice_view(notice)))
-        for notice in agent.notices
-        if notice not in known
-    ]
+def _notice(notice: Notification) -> dict[str, object]:
+    return msgspec.structs.asdict(notice_view(notice))
 
 
 def _news_of_wait(before: Wait | None, wait: Wait) -> str | None:

@@ -353,6 +353,8 @@ def evidence_view(agent: Agent) -> EvidenceView | None:
 
 
 def _subagent_views(agent: Agent) -> tuple[SubagentView, ...]:
+    if not agent.subagents:
+        return ()
     return tuple(
         SubagentView(sub.id, sub.type, sub.description, iso(sub.started_at), _tool_of(agent.calls, sub.id))
         for sub in agent.running_subagents

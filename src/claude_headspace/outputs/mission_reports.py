@@ -77,7 +77,7 @@ class MissionReports(Loop):
 
     def update_agent(self, agent: Agent) -> None:
         """An agent changed. No-op for agents of other machines."""
-        hooks = hooks_with_notice(agent)
+        hooks = hooks_with_notice(agent) if agent.worker_reports or agent.mission else ()
         if agent.host != self._host or not (hooks or agent.id in self._hooks):
             return
         self._hooks |= {agent.id: hooks}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.surfaces.auth.tokens import Scope, make_token
 from claude_headspace.surfaces.cli.presentation.installation import hook_reasons
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
@@ -94,7 +94,7 @@ def test_confirmation_needs_a_terminal(tmp_path: Path, claude: Path) -> None:
 def test_the_question_lists_all_hooks() -> None:
     """Registered hooks and omitted ones, with reasons."""
     shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
-    assert all(name in shown and reason in shown for name, reason in (REGISTERED | LEFT_OUT).items())
+    assert all(name in shown and reason in shown for name, reason in (REGISTERED | NOT_REGISTERED).items())
 
 
 @pytest.mark.parametrize(("version", "has_them"), [("2.1.197", False), ("2.1.325", True), ("nonsense", False)])

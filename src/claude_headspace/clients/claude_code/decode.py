@@ -34,6 +34,8 @@ ATTENTION = {
 }
 """Notifications that imply an open dialog. All others (`idle_prompt`, `auth_success`, …) imply none."""
 
+TEAM_HOOKS = (HookKind.TEAMMATE_IDLE, HookKind.TASK_COMPLETED)
+
 MAX_LIMITS = 8
 """How many rate limits of an account are read; there are two."""
 
@@ -61,7 +63,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     if isinstance(shape, wire.WireTool):
         given = tools.read_input(shape.tool_input)
         use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, shape.outcome)
-        fact = TOOL_FACTS[envelope.name](shape, given)
+        fact = TOOL_FACTS[envelope.name](shape, given, use)
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
@@ -75,7 +77,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
         hook=kind,
         tool=use,
         texts=_texts(kind, use),
-        team_signal=_team_signal(kind, body),
+        team_signal=_team_signal(kind, body) if kind in TEAM_HOOKS else None,
     )
 
 
@@ -91,10 +93,10 @@ def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         session_id=shape.session_id,
         cwd=shape.directory,
         transcript_path=shape.transcript_path,
-        prompt_id=short(shape.prompt_id),
-        permission_mode=short(shape.permission_mode),
-        subagent_id=short(shape.agent_id),
-        subagent_type=short(shape.agent_type),
+        prompt_id=shape.prompt_id and short(shape.prompt_id),
+        permission_mode=shape.permission_mode and short(shape.permission_mode),
+        subagent_id=shape.agent_id and short(shape.agent_id),
+        subagent_type=shape.agent_type and short(shape.agent_type),
     )
 
 
@@ -107,9 +109,7 @@ def _texts(kind: HookKind | None, use: ToolUse | None) -> tuple[ToolText, ...]:
     return ()
 
 
-def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal | None:
-    if kind not in (HookKind.TEAMMATE_IDLE, HookKind.TASK_COMPLETED):
-        return None
+def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal:
     team = fit(body, wire.WireTeam)[0]
     task = (team.task_subject or team.task_id or "") if kind is HookKind.TASK_COMPLETED else None
     return TeamSignal(team.teammate_name, team.team_name, task)
@@ -118,18 +118,18 @@ def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal | None:
 # --- tools ------------------------------------------------------------------------------------------------------------
 
 
-def _tool_started(shape: wire.WireTool, body: wire.WireToolInput) -> Fact:
-    return tools.tool_started(shape.tool_use_id, shape.tool_name, shape.tool_input, body)
+def _tool_started(_shape: wire.WireTool, body: wire.WireToolInput, use: ToolUse) -> Fact:
+    return tools.tool_started(use, body)
 
 
-def _permission_asked(shape: wire.WirePermissionRequest, body: wire.WireToolInput) -> Fact:
+def _permission_asked(shape: wire.WirePermissionRequest, body: wire.WireToolInput, use: ToolUse) -> Fact:
     summary, tool = tools.summary_of(body), short(shape.tool_name)
-    ask = tools.ask_of(tool, body) or Ask("permission", f"{tool}: {summary}" if summary else tool)
+    ask = use.ask or Ask("permission", f"{tool}: {summary}" if summary else tool)
     suggestions = msgspec.json.encode(shape.permission_suggestions).decode() if shape.permission_suggestions else ""
     return facts.PermissionAsked(tool, tools.digest(shape.tool_input), summary, ask, suggestions)
 
 
-def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput) -> Fact:
+def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput, _use: ToolUse) -> Fact:
     response = fit(shape.tool_response, wire.WireToolResponse)[0]
     background = None
     if response.background_task_id:
@@ -145,13 +145,13 @@ def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput) -> Fac
     )
 
 
-def _tool_failed(shape: wire.WirePostToolUseFailure, _body: wire.WireToolInput) -> Fact:
+def _tool_failed(shape: wire.WirePostToolUseFailure, _body: wire.WireToolInput, _use: ToolUse) -> Fact:
     return facts.ToolFailed(
         short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.error)
     )
 
 
-def _tool_refused(shape: wire.WirePermissionDenied, _body: wire.WireToolInput) -> Fact:
+def _tool_refused(shape: wire.WirePermissionDenied, _body: wire.WireToolInput, _use: ToolUse) -> Fact:
     return facts.ToolRefused(
         short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.reason)
     )
@@ -225,7 +225,7 @@ def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
 
-TOOL_FACTS: dict[str, Callable[[Any, wire.WireToolInput], Fact]] = {
+TOOL_FACTS: dict[str, Callable[[Any, wire.WireToolInput, ToolUse], Fact]] = {
     "PreToolUse": _tool_started,
     "PermissionRequest": _permission_asked,
     "PermissionDenied": _tool_refused,

@@ -1,4 +1,7 @@
-"""Decode a tool use of Claude Code: kind, files, command, question, summary and digest. Pure and total."""
+"""The tools of Claude Code: the table of tools by name, and the decoding of a tool use. Pure and total.
+
+A tool that is not in the table is of kind `mcp` if its name says so, else `other`.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,14 +9,46 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.claude_code import wire
-from claude_headspace.clients.claude_code.tool_table import find_tool
+from claude_headspace.clients.claude_code import SHELL_TOOL, wire
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import FileUse, ToolKind, ToolUse, strings_under
+from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse, strings_under
 from claude_headspace.kernel.wait_request import Ask, Option, Question
+
+TOOLS: dict[str, Tool] = {
+    SHELL_TOOL: Tool(kind=ToolKind.SHELL, wants="run"),
+    "Monitor": Tool(kind=ToolKind.SHELL),
+    "Read": Tool(kind=ToolKind.READ, doing="reading", wants="read", file="file_path"),
+    "NotebookRead": Tool(kind=ToolKind.READ, file="notebook_path"),
+    "Edit": Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
+    "MultiEdit": Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
+    "NotebookEdit": Tool(kind=ToolKind.NOTEBOOK, doing="editing", wants="edit", file="notebook_path", use=Use.WRITE),
+    "Write": Tool(kind=ToolKind.WRITE, doing="writing", wants="write", file="file_path", use=Use.WRITE),
+    "Grep": Tool(kind=ToolKind.SEARCH, doing="searching for"),
+    "Glob": Tool(kind=ToolKind.SEARCH, doing="looking for"),
+    "WebFetch": Tool(kind=ToolKind.WEB, doing="fetching", wants="fetch"),
+    "WebSearch": Tool(kind=ToolKind.WEB, doing="searching the web for", wants="search the web for"),
+    "AskUserQuestion": Tool(kind=ToolKind.QUESTION, asks="question"),
+    "EnterPlanMode": Tool(kind=ToolKind.PLAN, wants="plan first", asks="plan"),
+    "ExitPlanMode": Tool(kind=ToolKind.PLAN, asks="plan"),
+    "Task": Tool(kind=ToolKind.SUBAGENT),
+    "Agent": Tool(kind=ToolKind.SUBAGENT),
+    "SendMessage": Tool(kind=ToolKind.MESSAGE),
+}
+
+MCP_PREFIX = "mcp__"
+"""Tools of MCP servers are called `mcp__<server>__<tool>`."""
+
+MCP_TOOL = Tool(kind=ToolKind.MCP)
+OTHER_TOOL = Tool(kind=ToolKind.OTHER)
+
+
+def find_tool(name: str) -> Tool:
+    """Look a tool up by its name."""
+    return TOOLS.get(name) or (MCP_TOOL if name.startswith(MCP_PREFIX) else OTHER_TOOL)
+
 
 MCP_USES: tuple[tuple[Use, tuple[str, ...]], ...] = (
     (Use.DELETE, ("delete", "remove", "unlink", "move", "rename")),
@@ -43,16 +78,18 @@ def tool_use(
     name: str, tool_input: object, call_id: str | None, body: wire.WireToolInput, result: object = None
 ) -> ToolUse:
     """Describe a tool use; `body` is its input as read by `read_input`."""
+    tool = find_tool(name)
+    names_files = isinstance(tool_input, dict) and (tool.file or tool.kind is ToolKind.MCP)
     return ToolUse(
         name=name,
-        kind=find_tool(name).kind,
+        kind=tool.kind,
         id=call_id,
         input=tool_input,
         result=result,
         command=body.command or "",
         path=body.file_path or body.notebook_path or body.path,
-        files=tuple(_files(name, tool_input)) if isinstance(tool_input, dict) else (),
-        ask=ask_of(name, body),
+        files=tuple(_files(name, tool, tool_input)) if names_files else (),
+        ask=_ask(tool.asks, body) if tool.asks else None,
     )
 
 
@@ -78,11 +115,8 @@ def summary_of(body: wire.WireToolInput) -> str:
     return one_line(next((value for name in SUMMARY_FIELDS if (value := getattr(body, name))), ""))
 
 
-def ask_of(name: str, body: wire.WireToolInput) -> Ask | None:
-    """What a tool asks the user, with the ways to answer; None for other tools."""
-    kind = find_tool(name).asks
-    if not kind:
-        return None
+def _ask(kind: str, body: wire.WireToolInput) -> Ask:
+    """What a tool asks the user, with the ways to answer."""
     questions = tuple(
         Question(
             question.question,
@@ -101,17 +135,16 @@ def answer_of(answers: dict[str, object]) -> str:
     return "\n".join(f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str))
 
 
-def tool_started(call_id: str | None, name: str, tool_input: object, body: wire.WireToolInput) -> facts.ToolStarted:
+def tool_started(use: ToolUse, body: wire.WireToolInput) -> facts.ToolStarted:
     """A call begins; without an id it is identified by its tool and input."""
-    name, mark = short(name), digest(tool_input)
-    return facts.ToolStarted(short(call_id or f"{name}:{mark}"), name, mark, summary_of(body), ask_of(name, body))
+    name, mark = short(use.name), digest(use.input)
+    return facts.ToolStarted(short(use.id or f"{name}:{mark}"), name, mark, summary_of(body), use.ask)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _files(name: str, given: dict[str, Any]) -> Iterator[FileUse]:
-    tool = find_tool(name)
+def _files(name: str, tool: Tool, given: Any) -> Iterator[FileUse]:
     if tool.file and isinstance(path := given.get(tool.file), str):
         yield FileUse(path, tool.use)
     elif tool.kind is ToolKind.MCP:

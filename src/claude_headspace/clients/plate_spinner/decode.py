@@ -49,11 +49,6 @@ PLATES = {
 """plate-spinner's event types, and their names in the log."""
 
 
-def is_plate(name: str) -> bool:
-    """Whether an event of the log is plate-spinner's."""
-    return name in FACTS
-
-
 def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     """Decode an event. Never raises."""
     shape, misfit = fit(body, WirePlate)
@@ -70,7 +65,7 @@ def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
 
 
 def _tool_started(shape: WirePlate, given: wire.WireToolInput) -> Fact:
-    return tools.tool_started(shape.tool_use_id, shape.tool_name, shape.input, given)
+    return tools.tool_started(tools.tool_use(shape.tool_name, shape.input, shape.tool_use_id, given), given)
 
 
 def _tool_called(shape: WirePlate, _given: wire.WireToolInput) -> Fact:

@@ -11,7 +11,7 @@ from claude_headspace.inputs.policy.shell.commands import analyse_shell
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
-from claude_headspace.kernel.policy.names import matches_any
+from claude_headspace.kernel.policy.names import matches_any, name_pattern
 from claude_headspace.kernel.tools import ToolKind, ToolUse, strings_under
 
 MAX_RECIPIENTS = 50
@@ -32,7 +32,7 @@ def analyse_call(tool: ToolUse, book: RuleBook, *, directory: str, home: str, pr
         raise TypeError("the input of the tool call is not an object")
     call = Call(tool=tool.name, home=home, project=project)
     if tool.kind is ToolKind.SHELL and isinstance(command := tool_input.get("command"), str):
-        findings = analyse_shell(without_markers(command), directory=directory, home=home, project=project)
+        findings = analyse_shell(command, directory=directory, home=home, project=project)
         return msgspec.structs.replace(
             call,
             programs=tuple(findings.programs),
@@ -75,7 +75,8 @@ def _message_kind(tool: str, messaging: Messaging) -> str | None:
 
 def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
     """Return the message of programs that send mail. Their recipients are the arguments that look like addresses."""
-    senders = [program for program in programs if matches_any(book.messaging.commands, program.name)]
+    commands = name_pattern(book.messaging.commands)
+    senders = [program for program in programs if commands.fullmatch(program.name)]
     if not senders:
         return None
     arguments = (argument for program in senders for argument in program.arguments)

@@ -101,6 +101,7 @@ class PolicyGuard:
         self._timeout_seconds = timeout_seconds
         self._refresh_seconds = refresh_seconds
         self._places = places
+        self._files = places.policy_file, places.contacts_file
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
@@ -161,7 +162,7 @@ class PolicyGuard:
         if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
         self._refreshed_at = now
-        stamps = tuple(map(_file_stamp, (self._places.policy_file, self._places.contacts_file)))
+        stamps = tuple(map(_file_stamp, self._files))
         if stamps == self._file_stamps:
             return
         self._file_stamps = stamps

@@ -23,6 +23,11 @@ MAX_FUTURE: Micros = 24 * 3600 * SECOND
 """A stored time further in the future than this was not caused by a clock that was set back, and is ignored."""
 
 
+def wall_clock() -> Micros:
+    """The time, in microseconds."""
+    return time.time_ns() // 1_000
+
+
 def monotonic_clock() -> Micros:
     """Microseconds that pass independently of the system clock."""
     return time.monotonic_ns() // 1_000

@@ -21,7 +21,8 @@ class DirectoryWatch:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
+        """Set if there was a change since the last wait."""
         self._handles: list[int] = []
         self.is_watching = False
 
@@ -35,13 +36,8 @@ class DirectoryWatch:
     async def wait(self, seconds: float) -> None:
         """Wait for a change, but not longer than this."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
-        self._changed.clear()
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether there was a change since the last wait."""
-        return self._changed.is_set()
+            await asyncio.wait_for(self.changed.wait(), seconds)
+        self.changed.clear()
 
     def stop(self) -> None:
         """Stop watching."""
@@ -55,7 +51,7 @@ class DirectoryWatch:
         if sys.platform == "linux":
             with suppress(OSError):
                 os.read(descriptor, 65_536)
-        self._changed.set()
+        self.changed.set()
 
     def _open_inotify(self) -> int:
         library = ctypes.CDLL(None, use_errno=True)

@@ -6,11 +6,11 @@ them do not fill the memory.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receive.receiver import HookReceiver
@@ -35,6 +35,8 @@ class Answer(Protocol):
 
 
 HOOK_PREFIX = "/hook/"
+STATUS_PATH = "/hook/status"
+"""Not a hook."""
 TRUSTED = "headspace.trusted"
 """The scope key that authentication sets if the sender has the ingest token: it is the hook script."""
 HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
@@ -85,11 +87,11 @@ class HookEndpoint:
         """The reply, and the name of the event if it is stored in the journal."""
         length = content_length(scope)
         if length is not None and length <= SMALL_BODY_BYTES:
-            return await self._process_body(scope, await read_body(scope, receive, self._max_body_bytes))
+            return await self._process_body(scope, await read_body(receive, length, self._max_body_bytes))
         async with self._large_body:
             try:
                 async with asyncio.timeout(LARGE_BODY_SECONDS):
-                    body = await read_body(scope, receive, self._max_body_bytes)
+                    body = await read_body(receive, length or 0, self._max_body_bytes)
             except TimeoutError as error:
                 raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
             return await self._process_body(scope, body)
@@ -105,6 +107,18 @@ class HookEndpoint:
         """The event name, from the path."""
         path: str = scope["path"]
         return path.removeprefix(HOOK_PREFIX)
+
+
+def dispatch(hooks: ASGIApp, by_path: Mapping[str, ASGIApp], others: ASGIApp) -> ASGIApp:
+    """An application that passes hooks and these paths on without the router: they are nearly all requests."""
+
+    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+        app, path = others, scope.get("path", "")
+        if scope["type"] == "http" and path != STATUS_PATH:
+            app = hooks if path.startswith(HOOK_PREFIX) else by_path.get(path, others)
+        await app(scope, receive, send)
+
+    return choose
 
 
 async def _disconnected(receive: Receive) -> None:
@@ -131,13 +145,13 @@ def content_length(scope: Scope) -> int | None:
     return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
 
 
-async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
+async def read_body(receive: Receive, length: int, max_bytes: int) -> bytes:
     """The body, if it is not too large.
 
     A body that is too large is read to its end and discarded, up to a limit: a sender that is cut off never sees the
     error.
     """
-    if (content_length(scope) or 0) > max_bytes + MAX_DISCARDED_BYTES:
+    if length > max_bytes + MAX_DISCARDED_BYTES:
         raise _too_large(max_bytes)
     chunks: list[bytes] = []
     size, more = 0, True

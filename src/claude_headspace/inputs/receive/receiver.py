@@ -40,6 +40,9 @@ MAX_DELIVERY_ID_BYTES = 200
 TRUSTED_NOTES = (b"role", b"mode", b"mission-id")
 """Rules and context depend on these notes, so they are accepted from the hook script only."""
 
+NOTES = (b"tmux-session", b"tmux-pane", b"session-id", b"wrapper-id", b"agent-id", *TRUSTED_NOTES)
+"""The notes that are texts."""
+
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
 
@@ -234,17 +237,18 @@ class HookReceiver:
 
 
 def _observations(identity: WireIdentity, notes: dict[bytes, bytes], project: Observations) -> Observations:
+    texts = {name: _text(notes[name]) for name in NOTES if name in notes}
     return Observations(
-        tmux_session=_text(notes.get(b"tmux-session")) or identity.tmux_session,
-        tmux_pane=_text(notes.get(b"tmux-pane")) or identity.tmux_pane,
+        tmux_session=texts.get(b"tmux-session") or identity.tmux_session,
+        tmux_pane=texts.get(b"tmux-pane") or identity.tmux_pane,
         client_pid=_number(notes.get(b"client-pid")) or identity.client_pid,
-        ancestor_pids=_number_list(notes.get(b"ancestor-pids")),
-        headspace_id=_text(notes.get(b"session-id")) or identity.headspace_session_id,
-        wrapper_id=_text(notes.get(b"wrapper-id")),
-        fleet_id=_text(notes.get(b"agent-id")),
-        role=_text(notes.get(b"role")),
-        declared_mode=_text(notes.get(b"mode")),
-        declared_mission_id=_text(notes.get(b"mission-id")),
+        ancestor_pids=_numbers(notes[b"ancestor-pids"]) if b"ancestor-pids" in notes else (),
+        headspace_id=texts.get(b"session-id") or identity.headspace_session_id,
+        wrapper_id=texts.get(b"wrapper-id"),
+        fleet_id=texts.get(b"agent-id"),
+        role=texts.get(b"role"),
+        declared_mode=texts.get(b"mode"),
+        declared_mission_id=texts.get(b"mission-id"),
         project_root=project.project_root,
         branch=project.branch,
     )
@@ -272,8 +276,8 @@ def _text(value: bytes | None) -> str | None:
     return value.decode("utf-8", "replace").replace("\0", "")[:200] or None if value else None
 
 
-def _number_list(value: bytes | None) -> tuple[int, ...]:
-    found = (_number(part) for part in (value or b"")[:MAX_DELIVERY_ID_BYTES].split())
+def _numbers(value: bytes) -> tuple[int, ...]:
+    found = (_number(part) for part in value[:MAX_DELIVERY_ID_BYTES].split())
     return tuple(number for number in found if number)
 
 

@@ -94,7 +94,7 @@ class Spool:
         """Wait until the events in the spool are stored, so that a hook does not overtake them, but not longer."""
         for _ in range(2):  # the event loop sees a change of the directory in one round, and reports it in the next
             await asyncio.sleep(0)
-        if self.watch.has_changed or self._is_draining:
+        if self.watch.changed.is_set() or self._is_draining:
             drained = self._drained = self._drained or asyncio.get_running_loop().create_future()
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(drained), seconds)
@@ -106,7 +106,7 @@ class Spool:
     def end_drain(self) -> None:
         """The reader finished a round. Waiting hooks continue, unless a file was put in since."""
         self._is_draining = False
-        if self._drained is not None and not self.watch.has_changed:
+        if self._drained is not None and not self.watch.changed.is_set():
             self._drained.set_result(None)
             self._drained = None
 

@@ -87,8 +87,9 @@ class Reconciler(Loop):
 
     def set_last_hook(self, at: Micros) -> None:
         """Set the time of the last hook. The interval changes at once."""
-        was_silent = self.polling.mode is Mode.POLLING_FALLBACK
-        self._last_hook, self.last_event_at = self._awake() - (self._clock() - at), at
+        now = self._awake()
+        was_silent = polling(self._cadence, now, self._last_hook).mode is Mode.POLLING_FALLBACK
+        self._last_hook, self.last_event_at = now - (self._clock() - at), at
         if was_silent:
             self._mode_changed.set()
 

@@ -5,8 +5,8 @@ line reaches the disk about 200 ms after the fact, and Headspace 100 ms after th
 
 Rules
 - Only files below the client's transcript directories are read, whatever path a payload names.
-- Every line is submitted under its own id, so position it again is harmless. How far each file was read is stored.
-- Lines older than Headspace's first look at a config dir are history and left to `headspace import`, except for
+- Every line is submitted under its own id, so reading it again is harmless. How far each file was read is stored.
+- Lines older than the first read of a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
 - Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.

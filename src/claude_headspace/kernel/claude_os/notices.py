@@ -65,6 +65,8 @@ def context_level(percent: float | None) -> int:
 
 def session_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
     """The notice that is sent with the reply to an event. `agent` is the agent before the event."""
+    if not isinstance(event.fact, facts.PromptSubmitted | facts.TurnStopped):
+        return NO_NOTICE
     return combine(_context_notice(settings, agent, event), mission_notice(agent, event))
 
 

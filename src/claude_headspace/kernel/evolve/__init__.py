@@ -16,6 +16,7 @@ from typing import Any
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence
+from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.agent_acts import (
     agent_closed,
@@ -124,27 +125,26 @@ def evolve(agent: Agent, event: Event) -> Change:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
         record_hook(change, event)
-        apply_assignment(change, event)
-        record_verdict(change, event)
+        if event.decisions.mode or event.decisions.mission_id:
+            apply_assignment(change, event)
+        if event.decisions.verdict is not None:
+            record_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         record_reading(change, event)
-    _apply(change, event.meta, _effective_fact(change, event))
+    notice = event.decisions.session_notice
+    _apply(change, event.meta, event.fact if notice is None else _effective_fact(change, event.fact, notice))
     _update_state(change)
-    update_mission(change)
+    if change.agent.mission is not None:
+        update_mission(change, change.agent.mission)
     return change
 
 
-def _effective_fact(change: Change, event: Event) -> facts.Fact:
+def _effective_fact(change: Change, fact: facts.Fact, notice: SessionNotice) -> facts.Fact:
     """The fact that counts. A turn that the reply to its Stop hook kept from ending has not ended."""
-    care, fact = event.decisions.session_notice, event.fact
-    if care is None:
-        return fact
-    record_session_notice(change, care)
-    return (
-        facts.TurnContinued(fact.message or "")
-        if care.blocks_turn_end and isinstance(fact, facts.TurnStopped)
-        else fact
-    )
+    record_session_notice(change, notice)
+    if notice.blocks_turn_end and isinstance(fact, facts.TurnStopped):
+        return facts.TurnContinued(fact.message or "")
+    return fact
 
 
 def _apply(change: Change, meta: Meta, fact: facts.Fact) -> None:

@@ -49,10 +49,10 @@ def turn_continued(change: Change, meta: Meta, fact: facts.TurnContinued) -> Non
     record_work(change, meta)
 
 
-def update_mission(change: Change) -> None:
+def update_mission(change: Change, mission: Mission) -> None:
     """Update the mission with the goal and answer from new turns, and end it if the agent ended."""
-    agent, mission = change.agent, change.agent.mission
-    if mission is None or mission.ended_at is not None:
+    agent = change.agent
+    if mission.ended_at is not None:
         return
     for turn in change.turns:
         if turn.actor is Actor.USER and turn.intent is Intent.COMMAND and not mission.goal:

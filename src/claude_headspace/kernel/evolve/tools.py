@@ -82,7 +82,8 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     if has_ended(agent, meta):
         return
     _record_call_start(change, meta, fact)
-    _close_stale_waits(change, meta, fact.call_id)
+    if agent.waits:
+        _close_stale_waits(change, meta, fact.call_id)
     if _is_known(agent, meta, fact.call_id):
         return
     call = ToolCall(
@@ -118,10 +119,7 @@ def _is_known(agent: Agent, meta: Meta, call_id: str) -> bool:
 
 def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
     """Close waits of earlier steps, and dialogs without a call that were followed by work."""
-    agent = change.agent
-    if not agent.waits:
-        return
-    started = {call.id: call.started_at for call in agent.calls}
+    started = {call.id: call.started_at for call in change.agent.calls}
 
     def stale(wait: Wait) -> bool:
         if wait.subagent_id != meta.subagent_id or wait.asked_in_text or wait.call_id == call_id:

@@ -46,11 +46,13 @@ def record_work(change: Change, meta: Meta) -> None:
     """Record a sign of work of the main thread. A late event of finished work only proves that earlier work ended."""
     agent = change.agent
     agent.busy_at = max(agent.busy_at, meta.at)
-    close_questions(change, meta.at)
+    if agent.waits:
+        close_questions(change, meta.at)
     if meta.at <= agent.idle_at:
         return
     agent.error = None
-    _detect_queued_turn(change, meta)
+    if agent.queued_prompts:
+        _detect_queued_turn(change, meta)
     command = open_command_of(agent) or start_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id)
     if command.prompt_id is None and meta.prompt_id is not None:
         store_command(change, replace(command, prompt_id=meta.prompt_id))
@@ -60,8 +62,7 @@ def record_work(change: Change, meta: Meta) -> None:
 
 def close_questions(change: Change, at: Micros) -> None:
     """Close questions in text: the agent continued, answered or not."""
-    if change.agent.waits:
-        close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent went on")
+    close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent went on")
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------
@@ -435,10 +436,8 @@ def _start_queued_command(change: Change, queued: list[RecentTurn], at: Micros, 
 def _detect_queued_turn(change: Change, meta: Meta) -> None:
     """An unknown prompt id while prompts are queued: their turn started, and the end of the previous turn is late."""
     agent = change.agent
-    if not agent.queued_prompts or meta.prompt_id is None:
-        return
     command = open_command_of(agent)
-    if command is None or command.prompt_id is None:
+    if meta.prompt_id is None or command is None or command.prompt_id is None:
         return
     queued = _queued_behind(agent, command)
     if queued and not _is_turn_of(agent, command, meta.prompt_id):

@@ -18,8 +18,9 @@ def assign(event: Event, agent: Agent, parent: Agent | None, *, trusted: bool) -
     """The mode and the mission id of the event's client; None where the agent keeps what it has."""
     declared = event.observations
     mode = declared.declared_mode if trusted and declared.declared_mode in MODES else None
-    if mode is None and trusted and _is_another_client(event, agent):
-        mode = INTERACTIVE
+    starts = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
+    if mode is None and trusted and starts and agent.session is not None and agent.mode in WORKER_MODES:
+        mode = INTERACTIVE  # another client starts in the place of a worker's
     mission_id = declared.declared_mission_id if trusted else None
     if parent is not None and parent.mode in WORKER_MODES:
         inherited = parent.mission.id if parent.mission else None
@@ -27,9 +28,3 @@ def assign(event: Event, agent: Agent, parent: Agent | None, *, trusted: bool) -
     if mission_id is None and mode in WORKER_MODES and agent.mission is None:
         mission_id = agent.id
     return mode, mission_id
-
-
-def _is_another_client(event: Event, agent: Agent) -> bool:
-    """Whether another client starts in the place of a worker's."""
-    starts = isinstance(event.fact, SessionStarted) and event.fact.source in ("startup", "resume")
-    return starts and agent.session is not None and agent.mode in WORKER_MODES

@@ -104,12 +104,11 @@ class AuthenticationMiddleware:
                 if key in headers:
                     raise BadRequest("doubled_header", f"The header {key.decode()} occurs twice.", "Send it once.")
                 headers[key] = value
-        self._check_host(headers.get(b"host"))
+        host_name = self._check_host(headers.get(b"host", b""))
         _check_origin(scope, headers)
-        method = scope.get("method", "GET")
-        if method == "POST":
-            _check_content_type(headers.get(b"content-type", b""), is_form=scope["path"].startswith(answer_links.PATH))
-        required = self._required_scopes(scope["path"], method, _is_local(scope, headers[b"host"]))
+        client = scope.get("client")
+        is_local = (client is None or client[0] in LOOPBACK_PEERS) and host_name in LOOPBACK_NAMES
+        required = self._required_scopes(scope["path"], scope.get("method", "GET"), is_local)
         authorization = headers.get(b"authorization")
         if not required and authorization is None:
             return
@@ -117,29 +116,39 @@ class AuthenticationMiddleware:
             cookie, key = headers.get(b"cookie"), headers.get(b"x-headspace-key")
             principal = Principal(self._user, self._browser_sign_in.scopes(cookie, key))
         else:
-            principal = await self._principal(_bearer(authorization))
+            principal = await self._principal(authorization)
         scope[TRUSTED] = tokens.Scope.INGEST in principal.scopes
         scope[ACTOR] = principal.name if principal.scopes else None
         if required and not required & principal.scopes:
             raise _refusal(min(required), principal if authorization is not None else None)
 
-    async def _principal(self, token: bytes | None) -> Principal:
-        """The principal of a token. Derived tokens are verified without the journal."""
+    async def _principal(self, authorization: bytes) -> Principal:
+        """The principal of a bearer token. Derived tokens are verified without the journal."""
+        kind, _, text = authorization.partition(b" ")
+        token = text.strip() if kind.lower() == b"bearer" else None
         if scopes := self._derived_tokens.scopes(token):
             return Principal(self._user, scopes)
         found = await self._find_named_token(token) if token else None
         return found or Principal("", frozenset())
 
-    def _check_host(self, host: bytes | None) -> None:
-        if _without_port(host or b"") not in self._hosts:
+    def _check_host(self, host: bytes) -> str:
+        """The name in a `Host` header, without its port."""
+        name = host.decode("latin-1").lower()
+        before, colon, port = name.rpartition(":")
+        if colon and not name.endswith("]"):
+            name = before if port.isdigit() else ""
+        if name not in self._hosts:
             raise Forbidden(
                 "foreign_host",
                 "Headspace does not serve this host name.",
                 "Use http://127.0.0.1, or add the name to `allowed_hosts`.",
             )
+        return name
 
     def _required_scopes(self, path: str, method: str, is_local: bool) -> frozenset[tokens.Scope]:
-        """The scopes of which a request needs one; empty if it needs no token."""
+        """The scopes of which a request needs one; empty if it needs no token. `is_local`: it comes from this host and
+        names it. A proxy for other hosts sends another `Host`.
+        """
         if path in STATUS_PATHS:
             return NONE if self._open_ingest else INGEST_OR_READ
         if path.startswith("/hook/") or path == "/events":
@@ -159,22 +168,8 @@ ACT = frozenset({tokens.Scope.ACT})
 ADMIN = frozenset({tokens.Scope.ADMIN})
 
 
-def _without_port(host: bytes) -> str:
-    """The name in a `Host` header, without its port; empty if it is malformed."""
-    name = host.decode("latin-1").lower()
-    if name.endswith("]") or ":" not in name:
-        return name
-    host_name, _, port = name.rpartition(":")
-    return host_name if port.isdigit() else ""
-
-
-def _is_local(scope: Scope, host: bytes) -> bool:
-    """Whether a request comes from this host and names it. A proxy for other hosts sends another `Host`."""
-    client = scope.get("client")
-    return (client is None or client[0] in LOOPBACK_PEERS) and _without_port(host) in LOOPBACK_NAMES
-
-
 def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
+    """Check that no other site sends the request: its `Origin`, and the content type of a POST."""
     origin = headers.get(b"origin")
     host = headers[b"host"].lower()
     is_same_origin = origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
@@ -182,22 +177,17 @@ def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
     is_cross_site_write = is_write and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
     if not is_same_origin or is_cross_site_write:
         raise Forbidden("foreign_origin", "Requests from other sites are refused.", "Open Headspace's own page.")
-
-
-def _check_content_type(content_type: bytes, *, is_form: bool) -> None:
-    kind = content_type.split(b";", 1)[0].strip().lower()
-    if kind != b"application/json" and not (is_form and kind == b"application/x-www-form-urlencoded"):
+    if scope.get("method") != "POST":
+        return
+    kind = headers.get(b"content-type", b"").split(b";", 1)[0].strip().lower()
+    is_form = kind == b"application/x-www-form-urlencoded" and scope["path"].startswith(answer_links.PATH)
+    if kind != b"application/json" and not is_form:
         raise BadRequest(
             "not_json",
             "The body of a POST must be JSON.",
             "Send the header `Content-Type: application/json`.",
             status=415,
         )
-
-
-def _bearer(authorization: bytes | None) -> bytes | None:
-    kind, _, token = (authorization or b"").partition(b" ")
-    return token.strip() if kind.lower() == b"bearer" else None
 
 
 def _refusal(required: tokens.Scope, principal: Principal | None) -> Forbidden:

@@ -10,7 +10,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
-from claude_headspace.surfaces.tui.terminal_actions import TerminalHands
+from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
 def jump(agent: AgentArgument) -> None:
@@ -18,7 +18,7 @@ def jump(agent: AgentArgument) -> None:
 
     Works inside and outside of tmux.
     """
-    done = TerminalHands().jump(ApiClient.local().agent(agent))
+    done = TerminalActions().jump(ApiClient.local().agent(agent))
     if done.foreground:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 

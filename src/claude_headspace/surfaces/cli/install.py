@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import known_to
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
 from claude_headspace.config import Paths, find_paths, installed_config_dirs, load_settings, update_config_dirs
@@ -69,7 +69,7 @@ def install(
     """
     paths, screen = find_paths(), output.screen()
     url = _daemon_url(paths) if transport == "http" else None
-    events = known_to(parse_version(client_version) if client_version else find_version())
+    events = events_for(parse_version(client_version) if client_version else find_version())
     plans = [
         installation.plan_install(config, events, url, status_line=statusline)
         for config in config_dirs(config_dir, paths)

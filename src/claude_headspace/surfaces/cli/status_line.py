@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.claude_code.hooks.installation import SHIPPED_STATUS_LINE, USUAL_BASH
+from claude_headspace.clients.claude_code.hooks.installation import DEFAULT_BASH, STATUS_LINE_SCRIPT
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 
@@ -41,9 +41,9 @@ def statusline(
     Reads the payload that Claude Code passes to status line commands. `headspace install --statusline` installs a
     script that does the same and starts faster.
     """
-    bash = USUAL_BASH if os.path.exists(USUAL_BASH) else shutil.which("bash") or USUAL_BASH  # noqa: PTH110
+    bash = DEFAULT_BASH if os.path.exists(DEFAULT_BASH) else shutil.which("bash") or DEFAULT_BASH  # noqa: PTH110
     env = {**os.environ, "HEADSPACE_STATE": str(find_paths().state), "HEADSPACE_STATUSLINE": line}
-    os.execve(bash, [bash, "-p", str(SHIPPED_STATUS_LINE)], env)  # noqa: S606  # our own script, without a shell line
+    os.execve(bash, [bash, "-p", str(STATUS_LINE_SCRIPT)], env)  # noqa: S606  # our own script, without a shell line
 
 
 def tmux(

@@ -26,13 +26,13 @@ def top(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HeadspaceError("no_terminal", "`headspace top` needs a terminal.", "Use `headspace list` in a pipe.")
     feed = LiveFeed()
-    feed.begin()
+    feed.follow()
     # The feed reads the board in a thread while the modules of the screen are imported, which takes most of the start.
     # They contain no garbage, and looking for it would take a tenth of that time.
     gc.disable()
     from claude_headspace.surfaces.tui.app import Top  # noqa: PLC0415
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalHands  # noqa: PLC0415
+    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions  # noqa: PLC0415
 
     gc.freeze()
     gc.enable()
-    Top(feed, TerminalHands(), now, theme, bell=not silent, once=once).run()
+    Top(feed, TerminalActions(), now, theme, bell=not silent, once=once).run()

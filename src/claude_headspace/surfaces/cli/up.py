@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import known_to
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.config import Paths, find_paths
@@ -71,7 +71,7 @@ def _agree_on_hooks(configs: Sequence[ConfigDir], *, yes: bool) -> tuple[list[Ch
     """The hooks to install, and what to print about each directory. Asks where no hooks of Headspace exist yet."""
     if not configs:
         return [], ["not changed; `headspace install` installs them"]
-    events = known_to(find_version())
+    events = events_for(find_version())
     agreed, texts = list[Change](), list[str]()
     for config in configs:
         plan = installation.plan_install(config, events)
@@ -86,7 +86,7 @@ def _hooks_outcome(plan: Change, *, yes: bool) -> str:
     """What happens to the hooks of a directory: plugin, updated, installed, declined or not asked."""
     if installation.has_hooks(plan.config):
         return "updated"
-    if installation.plugins(plan.config):
+    if installation.find_plugins(plan.config):
         return "plugin"
     if yes:
         return "installed"

@@ -19,7 +19,7 @@ import msgspec
 
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
-from claude_headspace.clients.claude_code.hooks.events import known_to
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.clients.claude_code.locations import PROJECTS
@@ -89,7 +89,7 @@ def run_checks(configs: Sequence[ConfigDir], paths: Paths) -> Report:
 
 def hook_source(config: ConfigDir, paths: Paths) -> ConfigDir:
     """The directory of the hook script: the config dir, or the state directory for the plugin."""
-    return ConfigDir(paths.state) if not config.script.exists() and installed.plugins(config) else config
+    return ConfigDir(paths.state) if not config.script.exists() and installed.find_plugins(config) else config
 
 
 def _collect(*parts: Iterator[Check]) -> list[Check]:
@@ -148,7 +148,7 @@ def _spool(paths: Paths) -> Iterator[Check]:
 
 
 def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
-    script = next((config.script for config in configs if config.script.exists()), installed.SHIPPED)
+    script = next((config.script for config in configs if config.script.exists()), installed.HOOK_SCRIPT)
     with script.open(encoding="utf-8") as file:
         program = file.readline().removeprefix("#!").split()[0]
     try:
@@ -193,7 +193,7 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
         text = config.settings.read_text(encoding="utf-8")
         found = settings.parse(text, str(config.settings))
     except FileNotFoundError:
-        if installed.plugins(config):
+        if installed.find_plugins(config):
             yield from _plugins(config, has_hooks=False)
         else:
             yield failed("settings", f"{config.settings} does not exist", INSTALL)
@@ -203,16 +203,16 @@ def _settings(config: ConfigDir) -> Iterator[Check]:
         return
     yield ok("settings", f"{config.settings.name} is readable")
     yield from _hooks(config, found)
-    yield from _plugins(config, has_hooks=bool(settings.registered(found)))
+    yield from _plugins(config, has_hooks=bool(settings.registered_hooks(found)))
 
 
 def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
-    registered = settings.registered(found)
-    there, wanted = {event for event, _ in registered}, known_to(find_version())
+    registered = settings.registered_hooks(found)
+    there, wanted = {event for event, _ in registered}, events_for(find_version())
     missing = [event for event in wanted if event not in there]
     unknown = [event for event in there if event not in wanted]
     other_scripts = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
-    if not registered and installed.plugins(config):
+    if not registered and installed.find_plugins(config):
         return
     if not registered:
         yield failed("hooks", "none registered", INSTALL)
@@ -241,7 +241,7 @@ def _duplicates(events: list[str]) -> Iterator[Check]:
 
 def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:
     """Plugins of Headspace. A plugin sends nothing if the settings contain the hooks, too."""
-    for folder in installed.plugins(config):
+    for folder in installed.find_plugins(config):
         if has_hooks:
             detail = f"the settings and the plugin {folder} contain the same hooks; the plugin sends nothing"
             yield warning("twice", detail, "Keep one: `headspace uninstall`, or remove the plugin.")
@@ -255,7 +255,7 @@ def _files(config: ConfigDir, paths: Paths) -> Iterator[Check]:
         return
     if not os.access(config.script, os.X_OK):
         yield failed("script", "not executable", f"Run `chmod 700 {config.script}`.")
-    elif _body(config.script) != _body(installed.SHIPPED):
+    elif _body(config.script) != _body(installed.HOOK_SCRIPT):
         yield failed("script", "from another version", INSTALL)
     else:
         yield ok("script", "from this version")
@@ -268,9 +268,11 @@ def _body(script: Path) -> str:
 
 
 def _conf(config: ConfigDir, paths: Paths) -> Check:
-    if not config.state.is_symlink() or config.state.readlink() != paths.state:
+    if not config.state_link.is_symlink() or config.state_link.readlink() != paths.state:
         return failed(
-            "link", f"{config.state} does not point to {paths.state}, the state directory of this Headspace", INSTALL
+            "link",
+            f"{config.state_link} does not point to {paths.state}, the state of this Headspace",
+            INSTALL,
         )
     try:
         mode = stat.S_IMODE(config.conf.stat().st_mode)

@@ -1,6 +1,6 @@
 """`headspace top`: the board in a terminal, full screen.
 
-What is shown is made in `presentation`, purely, out of the one `store`; the `feed` fills the store from the API and its
-stream; `hands` do what a key asks for; `app` puts them together. Texts of agents are cleaned where they enter
-(`store`), so no control byte of a payload ever reaches the terminal.
+`feed` reads agents from the API and its stream into `store`. `presentation` turns the store into lines (pure),
+`widgets` draws them, `actions` runs what a key asks for, and `app` connects them. Text from agents is cleaned when it
+enters the store, so control bytes never reach the terminal.
 """

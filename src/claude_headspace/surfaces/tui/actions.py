@@ -1,4 +1,4 @@
-"""What a key does outside of the screen: jump, send, answer, interrupt, resume, note that somebody looked, call."""
+"""What keys do outside the screen: the interface of the actions, and their result."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -6,33 +6,33 @@ from typing import Any, NamedTuple, Protocol
 from claude_headspace.surfaces.text.formatting import Json
 
 
-class Done(NamedTuple):
-    """What was done, in words; `foreground` is a program that must have the terminal for it."""
+class ActionResult(NamedTuple):
+    """A message for the user. `foreground` is a program that must run in the terminal."""
 
-    words: str
+    message: str
     foreground: Sequence[str] = ()
 
 
-class Hands(Protocol):
-    """They may take a moment, and raise a `HeadspaceError` that says what to do."""
+class Actions(Protocol):
+    """Actions on an agent. They may block, and raise a `HeadspaceError` with a hint."""
 
-    def jump(self, agent: Json) -> Done:
-        """Bring the agent's pane before the user."""
+    def jump(self, agent: Json) -> ActionResult:
+        """Show the agent's tmux pane."""
 
-    def send(self, agent: Json, text: str) -> Done:
-        """Type a text to the agent."""
+    def send(self, agent: Json, text: str) -> ActionResult:
+        """Type a prompt into the agent's terminal."""
 
-    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
-        """Answer what the agent waits for."""
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
+        """Answer a wait."""
 
-    def interrupt(self, agent: Json) -> Done:
+    def interrupt(self, agent: Json) -> ActionResult:
         """Press Esc in the agent's terminal."""
 
-    def resume(self, agent: Json) -> Done:
-        """Bring an ended agent back."""
+    def resume(self, agent: Json) -> ActionResult:
+        """Resume an ended agent."""
 
-    def seen(self, agent: Json) -> None:
-        """Somebody has looked at it."""
+    def mark_seen(self, agent: Json) -> None:
+        """Record that the user has looked at the agent."""
 
-    def call(self, agent: Json) -> bool:
-        """Whether the bell should ring: not if the agent's own pane is before the user."""
+    def should_ring(self, agent: Json) -> bool:
+        """Whether the bell should ring. False if the user is looking at the agent's pane."""

@@ -1,4 +1,4 @@
-"""The panel in which a wait is answered: what it wants, and one step after the other. It closes when it is over."""
+"""The panel that answers a wait, step by step. It closes after the last step."""
 
 from typing import Any, ClassVar
 
@@ -13,17 +13,17 @@ from textual.widgets import Input
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import wait_text
-from claude_headspace.surfaces.tui.answer_steps import Pick, Step, steps
-from claude_headspace.surfaces.tui.widgets import Lines
+from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, Step, answer_form
+from claude_headspace.surfaces.tui.widgets import LinePane
 
-OWN = "o"
-"""The key for words of one's own."""
-MOST_LINES = 12
-"""How much is shown at once of what it is about."""
+TEXT_KEY = "o"
+"""The key for a free text."""
+MAX_SUBJECT_LINES = 12
+"""How many lines of the command, plan or message are shown at once."""
 
 
 class AnswerPanel(ModalScreen[dict[str, Any] | None]):
-    """Asks for the answer to one wait; what is chosen stands beside its key."""
+    """Asks for the answer to one wait."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,123 +41,123 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
         self._agent = agent
         self._wait = wait
         self._palette = palette
-        self._walk = steps(wait)
-        self._step: Step = next(self._walk)
-        self._chosen: list[str] = []
-        self._at = 0
-        self._writes = False
+        self._form = answer_form(wait)
+        self._step: Step = next(self._form)
+        self._marked: list[str] = []
+        self._cursor = 0
+        self._is_writing = False
 
     def compose(self) -> ComposeResult:
-        """What it is about above, the step below."""
         with Container(id="answer") as box:
             title = cut(f"{self._agent['name']} {wait_text(self._wait)}", max(self.app.size.width - 6, 20))
-            box.border_title = Text(title)  # as it is, never as markup
-            yield Lines(lambda: self._palette, id="about")
-            yield Lines(lambda: self._palette, id="step")
-            yield Input(id="words", compact=True)
+            box.border_title = Text(title)  # Text: not parsed as markup
+            yield LinePane(lambda: self._palette, id="subject")
+            yield LinePane(lambda: self._palette, id="step")
+            yield Input(id="text", compact=True)
 
     def on_mount(self) -> None:
-        """Show the first step."""
         self.call_after_refresh(self._show)
 
-    # --- what is shown ---
+    # --- content ---
 
     def _show(self) -> None:
-        step, about, pane = self._step, self.query_one("#about", Lines), self.query_one("#step", Lines)
-        self._writes = self._writes or not isinstance(step, Pick)
+        step, subject, pane = self._step, self.query_one("#subject", LinePane), self.query_one("#step", LinePane)
+        self._is_writing = self._is_writing or not isinstance(step, ChoiceStep)
         width = max(self.size.width - 6, 20)
-        _fill(about, _about(self._wait, width), MOST_LINES)
-        _fill(pane, self._lines(width), self.size.height)
-        words = self.query_one(Input)
-        words.display = self._writes
+        _fill(subject, _subject_lines(self._wait, width), MAX_SUBJECT_LINES)
+        _fill(pane, self._step_lines(width), self.size.height)
+        text_input = self.query_one(Input)
+        text_input.display = self._is_writing
         self.query_one("#answer").border_subtitle = self._hint()
-        self.set_focus(words if self._writes else None)
+        self.set_focus(text_input if self._is_writing else None)
 
-    def _lines(self, width: int) -> list[Line]:
+    def _step_lines(self, width: int) -> list[Line]:
         step = self._step
         lines = hanging(line(), step.title, width, "strong")
-        if step.trouble:
-            lines += hanging(line(), step.trouble, width, "error")
-        if not isinstance(step, Pick) or self._writes:
+        if step.error:
+            lines += hanging(line(), step.error, width, "error")
+        if not isinstance(step, ChoiceStep) or self._is_writing:
             return lines
         for number, choice in enumerate(step.choices):
-            mark = "✓" if choice.value in self._chosen else "▸" if number == self._at else " "
+            mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
             start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
-            lines += hanging(start, f"  {choice.about}" if choice.about else "", width, "dim", indent=6)
-        return [*lines, line(Span("   "), Span(f"{OWN}  ", "key"), "in your own words")] if step.own_words else lines
+            lines += hanging(start, f"  {choice.description}" if choice.description else "", width, "dim", indent=6)
+        if step.allows_text:
+            lines.append(line(Span("   "), Span(f"{TEXT_KEY}  ", "key"), "write your own answer"))
+        return lines
 
     def _hint(self) -> str:
-        if self._writes:
-            return "enter sends · esc"
-        several = isinstance(self._step, Pick) and self._step.several
-        return "space marks · enter sends · esc" if several else "its key, or enter · esc"
+        if self._is_writing:
+            return "enter send · esc cancel"
+        multiple = isinstance(self._step, ChoiceStep) and self._step.multiple
+        return "space mark · enter send · esc cancel" if multiple else "enter or the key of a choice · esc cancel"
 
-    # --- what is pressed ---
+    # --- keys ---
 
     def on_key(self, event: KeyEvent) -> None:
-        """A choice by its key, the one that is pointed at by enter or space."""
+        """Select a choice by its key, or the one at the cursor by enter or space."""
         step = self._step
-        if self._writes or not isinstance(step, Pick):
+        if self._is_writing or not isinstance(step, ChoiceStep):
             return
         named = next((choice for choice in step.choices if choice.key and choice.key == event.character), None)
-        pointed = step.choices[self._at]
-        if event.character == OWN and step.own_words and named is None:
-            self._writes = True
+        pointed = step.choices[self._cursor]
+        if event.character == TEXT_KEY and step.allows_text and named is None:
+            self._is_writing = True
             self._show()
-        elif named is not None or (event.key == "space" and step.several):
+        elif named is not None or (event.key == "space" and step.multiple):
             self._choose((named or pointed).value, step)
         elif event.key == "enter":
-            self._reply(self._chosen or [pointed.value])
+            self._submit(self._marked or [pointed.value])
         else:
             return
         event.stop()
         event.prevent_default()
 
-    def _choose(self, value: str, step: Pick) -> None:
-        if not step.several:
-            self._reply([value])
+    def _choose(self, value: str, step: ChoiceStep) -> None:
+        if not step.multiple:
+            self._submit([value])
             return
-        self._chosen = [each for each in self._chosen if each != value] + [value] * (value not in self._chosen)
+        self._marked = [each for each in self._marked if each != value] + [value] * (value not in self._marked)
         self._show()
 
     def action_move(self, by: int) -> None:
-        """Point at the choice before or after."""
-        if isinstance(self._step, Pick):
-            self._at = (self._at + by) % len(self._step.choices)
+        """Move the cursor."""
+        if isinstance(self._step, ChoiceStep):
+            self._cursor = (self._cursor + by) % len(self._step.choices)
             self._show()
 
     def action_scroll(self, by: int) -> None:
-        """Scroll what it is about."""
-        pane = self.query_one("#about", Lines)
+        """Scroll the command, plan or message."""
+        pane = self.query_one("#subject", LinePane)
         pane.scroll_to(y=pane.scroll_offset.y + by * max(pane.size.height - 1, 1), animate=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """What was written, with what was marked before."""
+        """Submit the text, with the marked choices."""
         event.stop()
-        self._reply([*self._chosen, event.value] if event.value.strip() or not self._chosen else self._chosen)
+        self._submit([*self._marked, event.value] if event.value.strip() or not self._marked else self._marked)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The board below must not take it for its filter."""
+        """Keep the event from the board, which would use it as its filter."""
         event.stop()
 
-    def _reply(self, reply: list[str]) -> None:
+    def _submit(self, reply: list[str]) -> None:
         try:
-            self._step = self._walk.send(reply)
+            self._step = self._form.send(reply)
         except StopIteration as end:
             self.dismiss(end.value)
             return
-        self._chosen, self._at, self._writes = [], 0, False
-        self.query_one(Input).value = "" if isinstance(self._step, Pick) else self._step.usual
+        self._marked, self._cursor, self._is_writing = [], 0, False
+        self.query_one(Input).value = "" if isinstance(self._step, ChoiceStep) else self._step.default
         self._show()
 
 
-def _fill(pane: Lines, lines: list[Line], most: int) -> None:
-    pane.styles.height = min(len(lines), most)
-    pane.show(lines, from_the_top=True)
+def _fill(pane: LinePane, lines: list[Line], max_lines: int) -> None:
+    pane.styles.height = min(len(lines), max_lines)
+    pane.show(lines, to_top=True)
 
 
-def _about(wait: Json, width: int) -> list[Line]:
-    """What it is about: the command, the plan, the words of a server; a question stands with its options."""
+def _subject_lines(wait: Json, width: int) -> list[Line]:
+    """The command, the plan or the message of a server. A question is shown with its options instead."""
     if wait["questions"]:
         return [EMPTY_LINE]
     text = wait["summary"] if wait["kind"] == "permission" and wait["summary"] else wait["text"]

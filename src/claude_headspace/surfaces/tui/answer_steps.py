@@ -1,11 +1,11 @@
-"""How a person answers a wait, step by step: choose, or write. Pure.
+"""The steps to answer a wait: choices and texts. Pure.
 
-    walk = steps(wait)
-    step = next(walk)              # Pick("It wants to run: make test", …)
-    step = walk.send(["deny"])     # Write("Why not, or what instead?")
-    walk.send([""])                # StopIteration: its value is the answer, as the API takes it
+    form = answer_form(wait)
+    step = next(form)              # ChoiceStep("Allow this?", …)
+    step = form.send(["deny"])     # TextStep("Reason, or what to do instead (optional)")
+    form.send([""])                # StopIteration: its value is the answer for the API
 
-Every reply is a list: what was chosen, or the one text that was written.
+Every reply is a list: the chosen values, or the one text.
 """
 
 from collections.abc import Generator, Mapping
@@ -21,87 +21,91 @@ Reply = list[str]
 
 
 class Choice(NamedTuple):
-    """One thing to choose: the key, what is replied, the words for it."""
+    """A choice: its key, its value in the reply, and its label."""
 
     key: str
     value: str
     label: str
-    about: str = ""
+    description: str = ""
 
 
-class Pick(NamedTuple):
-    """Choose one, or several; words of one's own may be allowed."""
+class ChoiceStep(NamedTuple):
+    """Choose one or several, or write a text if that is allowed."""
 
     title: str
     choices: tuple[Choice, ...]
-    several: bool = False
-    own_words: bool = False
-    trouble: str = ""
+    multiple: bool = False
+    allows_text: bool = False
+    error: str = ""
 
 
-class Write(NamedTuple):
+class TextStep(NamedTuple):
     """Write a text, which may be empty."""
 
     title: str
-    usual: str = ""
-    trouble: str = ""
+    default: str = ""
+    error: str = ""
 
 
-Step = Pick | Write
-Walk = Generator[Step, Reply, dict[str, Any]]
-Part = Generator[Step, Reply, Reply]
+Step = ChoiceStep | TextStep
+AnswerForm = Generator[Step, Reply, dict[str, Any]]
+FormPart = Generator[Step, Reply, Reply]
 
-NO = "Why not, or what instead? It may be left empty."
-
-
-def steps(wait: Json) -> Walk:
-    """The way to an answer, by what is waited for."""
-    return _WALKS[wait["kind"]](wait)
+DENIAL_PROMPT = "Reason, or what to do instead (optional)"
 
 
-def held_wait(agent: Json) -> Json | None:
-    """The newest of an agent's waits that can be answered through Headspace."""
-    held = [wait for wait in agent["waits"] if wait["held_until"] and not wait["answered"] and wait["kind"] in _WALKS]
-    return held[-1] if held else None
+def answer_form(wait: Json) -> AnswerForm:
+    """The form for a kind of wait."""
+    return _FORMS[wait["kind"]](wait)
 
 
-def _permission(wait: Json) -> Walk:
-    always = [Choice("a", "always", "Always allow", "take up the rules that Claude Code suggests")]
+def answerable_wait(agent: Json) -> Json | None:
+    """The newest wait of an agent that can be answered through Headspace."""
+    answerable = [
+        wait for wait in agent["waits"] if wait["held_until"] and not wait["answered"] and wait["kind"] in _FORMS
+    ]
+    return answerable[-1] if answerable else None
+
+
+def _permission(wait: Json) -> AnswerForm:
+    always = [Choice("a", "always", "Always allow", "adds the rules that Claude Code suggests")]
     choices = (Choice("y", "allow", "Allow"), *(always if wait["suggestions"] else []), Choice("d", "deny", "Deny"))
-    [said] = yield Pick("May it?", choices)
-    return (yield from _no()) if said == "deny" else {"decision": "allow", "always": said == "always"}
+    [decision] = yield ChoiceStep("Allow this?", choices)
+    return (yield from _deny()) if decision == "deny" else {"decision": "allow", "always": decision == "always"}
 
 
-def _plan(_wait: Json) -> Walk:
-    [said] = yield Pick("Is the plan good?", (Choice("y", "allow", "Approve"), Choice("d", "deny", "Keep planning")))
-    return (yield from _no()) if said == "deny" else {"decision": "allow"}
+def _plan(_wait: Json) -> AnswerForm:
+    [decision] = yield ChoiceStep(
+        "Approve this plan?", (Choice("y", "allow", "Approve"), Choice("d", "deny", "Keep planning"))
+    )
+    return (yield from _deny()) if decision == "deny" else {"decision": "allow"}
 
 
-def _no() -> Walk:
-    [message] = yield Write(NO)
+def _deny() -> AnswerForm:
+    [message] = yield TextStep(DENIAL_PROMPT)
     return {"decision": "deny", "message": message.strip()}
 
 
-def _question(wait: Json) -> Walk:
+def _question(wait: Json) -> AnswerForm:
     answers: dict[str, Reply | str] = {}
     for question in wait["questions"]:
-        several = bool(question.get("several"))
-        given = yield from _asked(question["text"], question.get("options", ()), several=several, own_words=True)
-        answers[question["text"]] = given if several else given[0]
+        multiple = bool(question.get("several"))
+        reply = yield from _ask_question(question, multiple=multiple)
+        answers[question["text"]] = reply if multiple else reply[0]
     return {"answers": answers}
 
 
-def _asked(title: str, options: Any, *, several: bool, own_words: bool) -> Part:
-    """What was chosen; again, while nothing was."""
-    choices = _numbered(options)
-    step: Step = Pick(title, choices, several, own_words) if choices else Write(title)
-    given: Reply = []
-    while not any(each.strip() for each in given):
-        given = yield step
-    return given
+def _ask_question(question: Json, *, multiple: bool) -> FormPart:
+    """Repeat the step until the reply is not empty."""
+    title, choices = question["text"], _numbered_choices(question.get("options", ()))
+    step: Step = ChoiceStep(title, choices, multiple, allows_text=True) if choices else TextStep(title)
+    reply: Reply = []
+    while not any(each.strip() for each in reply):
+        reply = yield step
+    return reply
 
 
-def _numbered(options: Any) -> tuple[Choice, ...]:
+def _numbered_choices(options: Any) -> tuple[Choice, ...]:
     pairs = enumerate(options, 1)
     return tuple(
         Choice(str(number) if number < 10 else "", each["label"], each["label"], each.get("description") or "")
@@ -109,11 +113,11 @@ def _numbered(options: Any) -> tuple[Choice, ...]:
     )
 
 
-def _elicitation(wait: Json) -> Walk:
+def _elicitation(wait: Json) -> AnswerForm:
     choices = (Choice("y", "accept", "Accept"), Choice("d", "decline", "Decline"), Choice("c", "cancel", "Cancel"))
-    [said] = yield Pick("An MCP server asks", choices)
-    if said != "accept":
-        return {"action": said}
+    [decision] = yield ChoiceStep("An MCP server asks for input", choices)
+    if decision != "accept":
+        return {"action": decision}
     content: dict[str, Any] = {}
     for field in msgspec.convert(wait.get("form", ()), tuple[Field, ...]):
         content |= yield from _field(field)
@@ -121,23 +125,23 @@ def _elicitation(wait: Json) -> Walk:
 
 
 def _field(field: Field) -> Generator[Step, Reply, Mapping[str, Any]]:
-    """A field, again while it is wrong."""
-    trouble: str | None = ""
-    while trouble is not None:
-        given = yield _step(field, trouble)
-        content = convert_values((field,), {field.name: given})
-        trouble = find_problem((field,), content)
+    """Repeat the step of a field until its value is valid."""
+    error: str | None = ""
+    while error is not None:
+        reply = yield _field_step(field, error)
+        content = convert_values((field,), {field.name: reply})
+        error = find_problem((field,), content)
     return content
 
 
-def _step(field: Field, trouble: str) -> Step:
+def _field_step(field: Field, error: str) -> Step:
     title = " · ".join(part for part in (field.title or field.name, field.description) if part)
     if field.kind == "boolean":
-        return Pick(title, (Choice("y", "yes", "Yes"), Choice("n", "no", "No")), trouble=trouble)
+        return ChoiceStep(title, (Choice("y", "yes", "Yes"), Choice("n", "no", "No")), error=error)
     if field.options:
-        choices = _numbered([{"label": each.label, "description": each.description} for each in field.options])
-        return Pick(title, choices, field.kind == "choices", trouble=trouble)
-    return Write(title, "" if field.default is None else str(field.default), trouble)
+        choices = _numbered_choices([{"label": each.label, "description": each.description} for each in field.options])
+        return ChoiceStep(title, choices, field.kind == "choices", error=error)
+    return TextStep(title, "" if field.default is None else str(field.default), error)
 
 
-_WALKS = {"permission": _permission, "plan": _plan, "question": _question, "elicitation": _elicitation}
+_FORMS = {"permission": _permission, "plan": _plan, "question": _question, "elicitation": _elicitation}

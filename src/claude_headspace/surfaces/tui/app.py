@@ -1,4 +1,4 @@
-"""`headspace top`: the screen, its keys, and how news come to it. What is shown is made in `presentation`."""
+"""`headspace top`: the screen, its keys, and its updates. `presentation` builds the content."""
 
 import operator
 import subprocess
@@ -17,35 +17,41 @@ from textual.widgets import Input
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
 from claude_headspace.surfaces.text.formatting import Json, clean_text
-from claude_headspace.surfaces.tui import styles as look
-from claude_headspace.surfaces.tui.actions import Done, Hands
-from claude_headspace.surfaces.tui.answer_steps import held_wait
-from claude_headspace.surfaces.tui.feed import Feed, News
+from claude_headspace.surfaces.tui import styles
+from claude_headspace.surfaces.tui.actions import ActionResult, Actions
+from claude_headspace.surfaces.tui.answer_steps import answerable_wait
+from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.keys import KEYS
-from claude_headspace.surfaces.tui.presentation.details import Talk, details, evidence, headline
-from claude_headspace.surfaces.tui.presentation.frame import empty, foot, head
-from claude_headspace.surfaces.tui.store import Board, attention
-from claude_headspace.surfaces.tui.widgets import AgentList, Lines, OneLine
+from claude_headspace.surfaces.tui.presentation.details import (
+    ConversationCache,
+    detail_lines,
+    details_title,
+    evidence_lines,
+)
+from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, header_line
+from claude_headspace.surfaces.tui.store import Board, starts_needing_user
+from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
 
 Result = TypeVar("Result")
 
 MESSAGE_SECONDS = 6.0
-LOOKED_SECONDS = 1.0
-"""How long an agent must be selected to count as looked at."""
-ASK_SECONDS = 0.1
-"""How long the selection must rest before its details are asked for."""
+SEEN_SECONDS = 1.0
+"""How long an agent must be selected to count as seen."""
+DETAILS_DELAY_SECONDS = 0.1
+"""How long the selection must stay the same before its details are loaded."""
+
+LAYOUTS = ("beside", "details-only", "list-only")
+"""Where the details are; also CSS classes, with a dash before them."""
+PRIORITY_KEYS = ("tab",)
+"""Keys that Textual would otherwise handle itself."""
 
 
-TAKEN = ("tab",)
-"""Keys that Textual itself would take for something else."""
-
-
-class Arrived(Message):
-    """There are news in the feed; many at once are one."""
+class FeedUpdated(Message):
+    """There are events in the feed. Several messages are merged into one."""
 
     def can_replace(self, message: Message) -> bool:
-        """Nothing is lost: the feed is emptied at once."""
-        return isinstance(message, Arrived)
+        """No event is lost: the handler drains the feed."""
+        return isinstance(message, FeedUpdated)
 
 
 class Top(App[None]):
@@ -58,17 +64,17 @@ class Top(App[None]):
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (24, "-high")]  # noqa: RUF012  # as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(key.names, key.action, key.meaning, show=False, priority=key.names in TAKEN)
+            Binding(key.names, key.action, key.description, show=False, priority=key.names in PRIORITY_KEYS)
             for key in KEYS
-            if key.action != "nth"
+            if key.action != "jump_to"
         ),
-        *(Binding(str(number), f"nth({number})", show=False) for number in range(1, 10)),
+        *(Binding(str(number), f"jump_to({number})", show=False) for number in range(1, 10)),
     ]
 
     def __init__(
         self,
         feed: Feed,
-        hands: Hands,
+        actions: Actions,
         clock: Callable[[], datetime],
         palette: str = "dark",
         *,
@@ -77,229 +83,229 @@ class Top(App[None]):
     ) -> None:
         super().__init__()
         self._feed = feed
-        self._hands = hands
+        self._agent_actions = actions
         self._clock = clock
         self._palette = palette
         self._bell = bell
         self._once = once
-        self._words = ""
-        self._with_ended = True
+        self._filter_text = ""
+        self._shows_ended = True
         self._message: Line | None = None
         self._shows_why = False
-        self._pane = "beside"
-        self._talk = Talk()
-        self._detailed: tuple[object, ...] = ()
-        self._sure_of = ""
-        self._delayed: dict[str, Timer] = {}
+        self._layout_name = "beside"
+        self._conversation = ConversationCache()
+        self._shown_details: tuple[object, ...] = ()
+        self._interrupt_requested = ""
+        self._named_timers: dict[str, Timer] = {}
         self.board = Board()
-        for theme in look.themes():
+        for theme in styles.themes():
             self.register_theme(theme)
         self.theme = palette
 
     def compose(self) -> ComposeResult:
-        """Head, list and details, foot."""
-        yield OneLine(self._head, self._palette_name, id="head")
+        yield SingleLine(self._header_line, self._palette_name, id="header")
         with Container(id="body"):
             yield AgentList(self._palette_name, self._clock)
-            yield Lines(self._palette_name, id="details")
-        yield OneLine(self._foot, self._palette_name, id="foot")
+            yield LinePane(self._palette_name, id="details")
+        yield SingleLine(self._footer_line, self._palette_name, id="footer")
 
     def on_mount(self) -> None:
-        """Begin to listen."""
         self.agents.focus()
         self._show()
-        self._feed.start(self._ring)
+        self._feed.start(self._post_update)
         self._tick()
 
     def on_resize(self) -> None:
-        """There is more or less room."""
         self.call_after_refresh(self._show)
 
-    # --- parts ---
+    # --- components ---
 
     @property
     def agents(self) -> AgentList:
-        """The list."""
         return self.query_one(AgentList)
 
     def _palette_name(self) -> str:
         return self._palette
 
-    def _head(self, width: int) -> Line:
-        everybody = list(self.board.agents.values())
-        return head(everybody, connected=self.board.connected, loaded=self.board.loaded, width=width)
+    def _header_line(self, width: int) -> Line:
+        agents = list(self.board.agents.values())
+        return header_line(agents, connected=self.board.connected, loaded=self.board.loaded, width=width)
 
-    def _foot(self, width: int) -> Line:
+    def _footer_line(self, width: int) -> Line:
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
-        hidden = 0 if self._with_ended else ended
-        return foot(width, filtering=self._words, hidden=hidden, message=self._message)
+        hidden = 0 if self._shows_ended else ended
+        return footer_line(width, filter_text=self._filter_text, hidden=hidden, message=self._message)
 
-    # --- news ---
+    # --- updates ---
 
-    def _ring(self) -> None:
-        """Called by the feed, from its own thread."""
-        self.post_message(Arrived())
+    def _post_update(self) -> None:
+        """Called by the feed from its thread."""
+        self.post_message(FeedUpdated())
 
-    def on_arrived(self) -> None:
-        """Take everything that came, then draw once."""
-        for news in self._feed.take():
-            self._learn(news)
-        self._show(again=False)
+    def on_feed_updated(self) -> None:
+        """Apply all events, then draw once."""
+        for event in self._feed.drain():
+            self._apply(event)
+        self._show(redraw_details=False)
         self._close_stale_panel()
 
-    def _learn(self, news: News) -> None:
-        if news.kind == "loaded":
-            self.board.load(news.agents)
-        elif news.kind == "lost":
+    def _apply(self, event: FeedEvent) -> None:
+        if event.kind == "loaded":
+            self.board.load(event.agents)
+        elif event.kind == "lost":
             self.board.connected = False
         else:
             self.board.connected = True
-            before = self.board.agents.get(news.data.get("agent_id", ""))
-            if not self.board.apply(news.kind, news.data):
+            before = self.board.agents.get(event.data.get("agent_id", ""))
+            if not self.board.apply(event.kind, event.data):
                 self._feed.reload()
             elif before is not None:
-                self._call_if_needed(before)
+                self._ring_if_needed(before)
 
-    def _call_if_needed(self, before: Json) -> None:
+    def _ring_if_needed(self, before: Json) -> None:
         after = self.board.agents[before["id"]]
-        if self._bell and attention(before, after) and not self.app_focus:
-            self._do(partial(self._hands.call, after), lambda wanted: self.bell() if wanted else None)
+        if self._bell and starts_needing_user(before, after) and not self.app_focus:
+            self._run_in_thread(
+                partial(self._agent_actions.should_ring, after), lambda wanted: self.bell() if wanted else None
+            )
 
-    def _show(self, *, again: bool = True) -> None:
-        shown = self.board.shown(self._words, with_ended=self._with_ended)
+    def _show(self, *, redraw_details: bool = True) -> None:
         board = self.board
+        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended)
         filtered = bool(board.agents) and not shown
-        instead = empty(loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width)
-        self.agents.show(shown, instead)
+        placeholder = empty_board_lines(
+            loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width
+        )
+        self.agents.show(shown, placeholder)
         self.agents.border_title = f"agents {len(shown)}" if shown else "agents"
-        self.query_one("#head").refresh()
-        self.query_one("#foot").refresh()
-        self._show_details(from_the_top=False, again=again)
+        self.query_one("#header").refresh()
+        self.query_one("#footer").refresh()
+        self._show_details(to_top=False, always=redraw_details)
 
-    def _show_details(self, *, from_the_top: bool, again: bool = True) -> None:
-        """Make the details anew; not `again`: only if something about the selected agent is other than shown."""
-        pane, agent = self.query_one("#details", Lines), self.agents.selected
+    def _show_details(self, *, to_top: bool, always: bool = True) -> None:
+        """Draw the details of the selected agent. Without `always`: only if its data has changed."""
+        pane, agent = self.query_one("#details", LinePane), self.agents.selected
         if agent is None:
-            self._detailed = ()
+            self._shown_details = ()
             pane.border_title = ""
-            pane.show([], from_the_top=True)
+            pane.show([], to_top=True)
             return
         turns, states = self.board.turns.get(agent["id"]), self.board.states.get(agent["id"])
         shown = (agent, turns, states)
-        if self._detailed and not again and all(map(operator.is_, shown, self._detailed)):
+        if self._shown_details and not always and all(map(operator.is_, shown, self._shown_details)):
             return
-        self._detailed = shown
+        self._shown_details = shown
         if turns is None or (self._shows_why and states is None):
-            self._later("ask", ASK_SECONDS, partial(self._ask, agent["id"]))
+            self._run_later("ask", DETAILS_DELAY_SECONDS, partial(self._load_details, agent["id"]))
         width, now = max(pane.size.width - 1, 20), self._clock()
-        pane.border_title = headline(agent, now, pane.size.width - 4)
+        pane.border_title = details_title(agent, now, pane.size.width - 4)
         if self._shows_why:
-            lines = evidence(agent, states, now, width)
+            lines = evidence_lines(agent, states, now, width)
         else:
-            lines = details(agent, self._talk.lines(turns, now, width), now, width)
-        pane.show(lines, from_the_top=from_the_top)
+            lines = detail_lines(agent, self._conversation.lines(turns, now, width), now, width)
+        pane.show(lines, to_top=to_top)
 
-    def _ask(self, agent_id: str) -> None:
-        def learned(found: tuple[Sequence[Json], Sequence[Json]]) -> None:
-            self.board.learn_details(agent_id, *found)
-            self._show_details(from_the_top=False)
+    def _load_details(self, agent_id: str) -> None:
+        def show(details: tuple[Sequence[Json], Sequence[Json]]) -> None:
+            self.board.set_details(agent_id, *details)
+            self._show_details(to_top=False)
 
-        self._do(lambda: self._feed.details(agent_id), learned)
+        self._run_in_thread(lambda: self._feed.details(agent_id), show)
 
     # --- time ---
 
     def _tick(self) -> None:
-        """Say the times anew when they have become others; the pace follows what is on the screen."""
+        """Redraw the times. The interval depends on the times on the screen."""
         self.agents.refresh()
-        self._show_details(from_the_top=False)
-        self._later("tick", self.agents.next_tick(), self._tick)
+        self._show_details(to_top=False)
+        self._run_later("tick", self.agents.refresh_seconds(), self._tick)
 
-    def _later(self, name: str, seconds: float, step: Callable[[], None]) -> None:
-        """Do something a little later; what was to be done under the same name is not."""
-        if name in self._delayed:
-            self._delayed[name].stop()
-        self._delayed[name] = self.set_timer(seconds, step)
+    def _run_later(self, name: str, seconds: float, function: Callable[[], None]) -> None:
+        """Run a function later. Replaces an earlier one of the same name."""
+        if name in self._named_timers:
+            self._named_timers[name].stop()
+        self._named_timers[name] = self.set_timer(seconds, function)
 
-    def say(self, *parts: Span) -> None:
-        """A message in the foot, for a while."""
+    def show_message(self, *parts: Span) -> None:
+        """Show a message in the footer for some seconds."""
         self._message = tuple(Span(clean_text(part.text), part.role) for part in parts)
-        self.query_one("#foot").refresh()
-        self._later("message", MESSAGE_SECONDS, self._unsay)
+        self.query_one("#footer").refresh()
+        self._run_later("message", MESSAGE_SECONDS, self._clear_message)
 
-    def _unsay(self) -> None:
+    def _clear_message(self) -> None:
         self._message = None
-        self.query_one("#foot").refresh()
+        self.query_one("#footer").refresh()
 
-    # --- what takes a moment ---
+    # --- work in threads ---
 
-    def _do(self, work: Callable[[], Result], then: Callable[[Result], object]) -> None:
-        """Work beside the screen, then show what came of it; what goes wrong is said in the foot."""
+    def _run_in_thread(self, work: Callable[[], Result], then: Callable[[Result], object]) -> None:
+        """Run `work` in a thread, then pass its result to `then`. Errors are shown in the footer."""
 
         def run() -> None:
             try:
                 result = work()
             except HeadspaceError as error:
-                self.call_from_thread(self.say, Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
+                self.call_from_thread(self.show_message, Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
             else:
                 self.call_from_thread(then, result)
 
         self.run_worker(run, thread=True)
 
-    def _done(self, done: Done) -> None:
-        if done.foreground:
+    def _show_result(self, result: ActionResult) -> None:
+        if result.foreground:
             with self.suspend():
-                subprocess.run(done.foreground, check=False)
+                subprocess.run(result.foreground, check=False)
             self.refresh(layout=True)
-        if done.words:
-            self.say(Span(done.words))
+        if result.message:
+            self.show_message(Span(result.message))
 
-    def _jumped(self, done: Done) -> None:
-        self._done(done)
+    def _finish_jump(self, result: ActionResult) -> None:
+        self._show_result(result)
         if self._once:
             self.exit()
 
-    def _on_agent(self, work: Callable[[Json], Done], then: Callable[[Done], None] | None = None) -> None:
-        """Do something with the selected agent; whoever does that has looked at it."""
+    def _run_on_selected(
+        self, work: Callable[[Json], ActionResult], then: Callable[[ActionResult], None] | None = None
+    ) -> None:
+        """Run an action on the selected agent, which also marks it as seen."""
         agent = self.agents.selected
         if agent is not None:
-            self._look_at(agent["id"])
-            self._do(partial(work, agent), then or self._done)
+            self._mark_seen(agent["id"])
+            self._run_in_thread(partial(work, agent), then or self._show_result)
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
-        """Another agent is selected."""
-        if event.again:
+        if event.is_double_click:
             self.action_jump()
             return
-        self._show_details(from_the_top=True)
-        self._later("look", LOOKED_SECONDS, partial(self._look_at, self.agents.selected_id))
+        self._show_details(to_top=True)
+        self._run_later("look", SEEN_SECONDS, partial(self._mark_seen, self.agents.selected_id))
 
-    def _look_at(self, agent_id: str | None) -> None:
+    def _mark_seen(self, agent_id: str | None) -> None:
         agent = self.board.agents.get(agent_id or "")
         if agent is not None and agent["unseen"]:
-            self._do(partial(self._hands.seen, agent), lambda _done: None)
+            self._run_in_thread(partial(self._agent_actions.mark_seen, agent), lambda _result: None)
 
     # --- keys ---
 
     def action_jump(self) -> None:
-        """Bring the agent's pane here; one that ended has none."""
+        """Jump to the agent's pane. An ended agent has none."""
         agent = self.agents.selected
         if agent is not None and agent["state"] == "ended":
-            self.say(Span(f"{agent['name']} has ended."), Span("  r resumes it.", "dim"))
+            self.show_message(Span(f"{agent['name']} has ended."), Span("  Press r to resume it.", "dim"))
         else:
-            self._on_agent(self._hands.jump, self._jumped)
+            self._run_on_selected(self._agent_actions.jump, self._finish_jump)
 
-    def action_nth(self, number: int) -> None:
-        """Select by number, and jump."""
+    def action_jump_to(self, number: int) -> None:
+        """Select an agent by its number, and jump to it."""
         if number <= len(self.agents.agents):
             self.agents.select(number - 1)
             self.action_jump()
 
     def action_resume(self) -> None:
-        """Bring an ended agent back."""
-        self._on_agent(self._hands.resume)
+        self._run_on_selected(self._agent_actions.resume)
 
     def action_send(self) -> None:
-        """Ask for a text, and type it."""
+        """Ask for a prompt, and send it."""
         from claude_headspace.surfaces.tui.dialogs import Prompt
 
         agent = self.agents.selected
@@ -308,29 +314,29 @@ class Top(App[None]):
 
     def _send(self, agent: Json, text: str | None) -> None:
         if text:
-            self.say(Span(f"Typing to {agent['name']}…", "dim"))
-            self._do(partial(self._hands.send, agent, text), self._done)
+            self.show_message(Span(f"Sending to {agent['name']}…", "dim"))
+            self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result)
 
     def action_answer(self) -> None:
-        """Open the panel for the newest wait that can be answered from here."""
+        """Open the panel for the newest wait that can be answered here."""
         from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 
         agent = self.agents.selected
         if agent is None:
             return
-        wait = held_wait(agent)
+        wait = answerable_wait(agent)
         if wait is None:
-            words = "Only its terminal takes the answer." if agent["waits"] else "It waits for nothing."
-            self.say(Span(words), Span("  enter jumps there." if agent["waits"] else "", "dim"))
+            text = "It can only be answered in its terminal." if agent["waits"] else "The agent is not waiting."
+            self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
         else:
             self.push_screen(AnswerPanel(agent, wait, self._palette), partial(self._answer, agent, wait))
 
     def _answer(self, agent: Json, wait: Json, answer: dict[str, Any] | None) -> None:
         if answer is not None:
-            self._do(partial(self._hands.answer, agent, wait, answer), self._done)
+            self._run_in_thread(partial(self._agent_actions.answer, agent, wait, answer), self._show_result)
 
     def _close_stale_panel(self) -> None:
-        """Somebody else answered what is being answered here."""
+        """Close the panel if its wait was answered elsewhere."""
         from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 
         panel = self.screen
@@ -339,125 +345,121 @@ class Top(App[None]):
         waits = self.board.agents.get(panel.agent_id, {}).get("waits", ())
         if not any(wait["id"] == panel.wait_id and wait["held_until"] and not wait["answered"] for wait in waits):
             panel.dismiss(None)
-            self.say(Span("It is answered already."))
+            self.show_message(Span("It was already answered."))
 
     def action_interrupt(self) -> None:
-        """Stop the agent; the first time it is only asked."""
+        """Interrupt the agent. The key must be pressed twice."""
         agent = self.agents.selected
         if agent is None:
             return
-        if self._sure_of != agent["id"]:
-            self._sure_of = agent["id"]
-            self._later("sure", MESSAGE_SECONDS, self._unsure)
-            self.say(Span(f"x again stops what {agent['name']} does."))
+        if self._interrupt_requested != agent["id"]:
+            self._interrupt_requested = agent["id"]
+            self._run_later("sure", MESSAGE_SECONDS, self._cancel_interrupt)
+            self.show_message(Span(f"Press x again to interrupt {agent['name']}."))
             return
-        self._unsure()
-        self.say(Span(f"Pressing Esc for {agent['name']}…", "dim"))
-        self._on_agent(self._hands.interrupt)
+        self._cancel_interrupt()
+        self.show_message(Span(f"Interrupting {agent['name']}…", "dim"))
+        self._run_on_selected(self._agent_actions.interrupt)
 
-    def _unsure(self) -> None:
-        self._sure_of = ""
+    def _cancel_interrupt(self) -> None:
+        self._interrupt_requested = ""
 
     def action_move(self, by: int) -> None:
-        """Select the agent before or after."""
+        """Select the previous or next agent."""
         self.agents.select(self.agents.index + by)
 
     def action_page(self, by: int) -> None:
-        """Select a page further."""
+        """Move the selection by a page."""
         self.agents.select(self.agents.index + by * max(self.agents.size.height - 2, 1))
 
     def action_edge(self, side: int) -> None:
-        """Select the first or the last."""
+        """Select the first or last agent."""
         self.agents.select(len(self.agents.agents) if side > 0 else 0)
 
     def action_next_attention(self) -> None:
-        """Select the next one that needs somebody, from here on and round."""
-        found = self.agents.agents
-        order = [(self.agents.index + step) % len(found) for step in range(1, len(found) + 1)]
-        needy = (at for at in order if found[at]["state"] in ("waiting", "error"))
-        at = next(needy, None)
-        if at is None:
-            self.say(Span("Nobody needs you.", "dim"))
+        """Select the next agent that needs the user, starting over at the end."""
+        agents = self.agents.agents
+        order = [(self.agents.index + step) % len(agents) for step in range(1, len(agents) + 1)]
+        index = next((index for index in order if agents[index]["state"] in ("waiting", "error")), None)
+        if index is None:
+            self.show_message(Span("No agent needs you.", "dim"))
         else:
-            self.agents.select(at)
+            self.agents.select(index)
 
     def action_scroll(self, by: int) -> None:
-        """Scroll the details."""
-        pane = self.query_one("#details", Lines)
+        pane = self.query_one("#details", LinePane)
         pane.scroll_to(y=pane.scroll_offset.y + by * max(pane.size.height - 2, 1), animate=False)
 
-    def action_why(self) -> None:
-        """Show the reasons instead of the conversation, and back."""
+    def action_toggle_why(self) -> None:
+        """Switch between the conversation and the evidence of the state."""
         self._shows_why = not self._shows_why
-        if self._pane == "away":
-            self._set_pane("beside")
-        self._show_details(from_the_top=True)
+        if self._layout_name == "list-only":
+            self._set_layout("beside")
+        self._show_details(to_top=True)
 
-    def action_pane(self) -> None:
-        """Details beside the list, alone, or away."""
+    def action_next_layout(self) -> None:
+        """Show the details beside the list, in full screen, or hide them."""
         if not self.screen.is_modal:
-            self._set_pane({"beside": "alone", "alone": "away", "away": "beside"}[self._pane])
+            self._set_layout(LAYOUTS[(LAYOUTS.index(self._layout_name) + 1) % len(LAYOUTS)])
 
-    def _set_pane(self, pane: str) -> None:
-        self._pane = pane
-        for name in ("alone", "away"):
-            self.screen.set_class(pane == name, f"-{name}")
+    def _set_layout(self, layout: str) -> None:
+        self._layout_name = layout
+        for name in LAYOUTS:
+            self.screen.set_class(layout == name, f"-{name}")
         self.call_after_refresh(self._show)
 
-    def action_ended(self) -> None:
-        """Show or hide those that ended."""
-        self._with_ended = not self._with_ended
+    def action_toggle_ended(self) -> None:
+        """Show or hide ended agents."""
+        self._shows_ended = not self._shows_ended
         self._show()
 
-    def action_calling(self) -> None:
-        """Call, or be silent."""
+    def action_toggle_bell(self) -> None:
         self._bell = not self._bell
-        self.say(Span("The bell rings when an agent needs you." if self._bell else "The bell is silent.", "dim"))
+        self.show_message(Span("Bell on: it rings when an agent needs you." if self._bell else "Bell off.", "dim"))
 
-    def action_theme(self) -> None:
-        """The next palette."""
-        names = list(look.PALETTES)
+    def action_next_theme(self) -> None:
+        """Switch to the next palette."""
+        names = list(styles.PALETTES)
         self._palette = names[(names.index(self._palette) + 1) % len(names)]
         self.theme = self._palette
         self.refresh(layout=True)
-        self.say(Span(f"theme: {self._palette}", "dim"))
+        self.show_message(Span(f"Theme: {self._palette}", "dim"))
 
     def action_help(self) -> None:
-        """Show every key."""
         from claude_headspace.surfaces.tui.dialogs import Help
 
         self.push_screen(Help(self._palette))
 
     def action_leave(self) -> None:
-        """Quit."""
         self.exit()
 
-    # --- the filter ---
+    # --- filter ---
 
     async def action_filter(self) -> None:
-        """Ask for words; the list follows while they are typed."""
+        """Show the input of the filter. The list is filtered while the user types."""
         if self.query("#filter"):
             return
-        await self.mount(Input(self._words, placeholder="name, project, state, words", id="filter", compact=True))
+        await self.mount(
+            Input(self._filter_text, placeholder="name, project, state or text", id="filter", compact=True)
+        )
         self.query_one("#filter").focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The list follows."""
-        self._words = event.value
+        self._filter_text = event.value
         self._show()
 
     async def on_input_submitted(self, _event: Input.Submitted) -> None:
-        """The filter stays, the list has the keys again."""
+        """Keep the filter, and move the focus to the list."""
         await self._close_filter()
 
     async def action_clear(self) -> None:
-        """Clear the filter; with nothing to clear, details come back beside the list."""
-        if self.query("#filter") or self._words:
-            self._words = ""
+        """Clear the filter. Without a filter, show the details beside the list again."""
+        if self.query("#filter") or self._filter_text:
+            self._filter_text = ""
             await self._close_filter()
             self._show()
-        elif self._pane != "beside":
-            self._set_pane("beside")
+        elif self._layout_name != "beside":
+            self._set_layout("beside")
 
     async def _close_filter(self) -> None:
         await self.query("#filter").remove()

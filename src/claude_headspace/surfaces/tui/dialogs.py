@@ -1,4 +1,4 @@
-"""What opens over the board: the help, and the line to type a prompt."""
+"""Dialogs over the board: the help, and the input for a prompt."""
 
 from typing import ClassVar
 
@@ -10,11 +10,11 @@ from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
 from claude_headspace.surfaces.tui.presentation.help import help_lines
-from claude_headspace.surfaces.tui.widgets import Lines
+from claude_headspace.surfaces.tui.widgets import LinePane
 
 
 class Help(ModalScreen[None]):
-    """Every key, and what the shapes mean."""
+    """All keys, and the meaning of the shapes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,enter", "dismiss", show=False),
@@ -27,23 +27,20 @@ class Help(ModalScreen[None]):
         self._palette = palette
 
     def compose(self) -> ComposeResult:
-        """One pane of lines."""
-        yield Lines(lambda: self._palette, id="help")
+        yield LinePane(lambda: self._palette, id="help")
 
     def on_mount(self) -> None:
-        """Show the lines; esc closes."""
-        pane = self.query_one(Lines)
-        pane.border_title, pane.border_subtitle = "help", "esc closes"
-        self.call_after_refresh(lambda: pane.show(help_lines(pane.size.width), from_the_top=True))
+        pane = self.query_one(LinePane)
+        pane.border_title, pane.border_subtitle = "help", "esc close"
+        self.call_after_refresh(lambda: pane.show(help_lines(pane.size.width), to_top=True))
 
     def action_scroll(self, by: int) -> None:
-        """Scroll on a small screen."""
-        pane = self.query_one(Lines)
+        pane = self.query_one(LinePane)
         pane.scroll_to(y=pane.scroll_offset.y + by, animate=False)
 
 
 class PromptArea(TextArea):
-    """Several lines; enter sends, another enter with a modifier begins a new line."""
+    """A text of several lines. Enter sends it; ctrl+j, shift+enter and alt+enter start a new line."""
 
     async def _on_key(self, event: KeyEvent) -> None:
         if event.key == "enter":
@@ -61,22 +58,20 @@ class PromptArea(TextArea):
 
 
 class Prompt(ModalScreen[str | None]):
-    """Asks for a text to type to an agent."""
+    """Asks for a prompt to send to an agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
 
     def __init__(self, name: str, palette: str) -> None:
         super().__init__()
-        self._to = name
+        self._agent_name = name
         self._palette = palette
 
     def compose(self) -> ComposeResult:
-        """A box at the bottom."""
         with Container(id="prompt") as box:
-            box.border_title = f"to {self._to}"
-            box.border_subtitle = "enter sends · ctrl+j new line · esc"
+            box.border_title = f"prompt to {self._agent_name}"
+            box.border_subtitle = "enter send · ctrl+j new line · esc cancel"
             yield PromptArea(compact=True, highlight_cursor_line=False)
 
     def on_mount(self) -> None:
-        """Ready to type."""
         self.query_one(PromptArea).focus()

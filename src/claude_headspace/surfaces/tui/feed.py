@@ -1,7 +1,7 @@
-"""Where the board comes from: the API once, then its stream, in a thread of its own. It outlives the daemon.
+"""Reads the board from the API once, then follows the stream, in its own thread. Survives restarts of the daemon.
 
-Nothing is asked again and again: the thread sleeps in the stream until something happens. When the daemon goes away it
-is waited for; when it is back, the stream goes on where it stopped, or the board is read anew if that is not possible.
+There is no polling: the thread blocks in the stream until something happens. After a lost connection the stream
+continues where it stopped; if that is not possible, the whole board is read again.
 """
 
 import threading
@@ -14,11 +14,11 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, ApiClient, follow
 from claude_headspace.surfaces.text.formatting import Json
 
-DETAIL_TURNS, DETAIL_STATES = 40, 30
+MAX_TURNS, MAX_STATES = 40, 30
 
 
-class News(NamedTuple):
-    """Something arrived: `loaded` with the whole board, `lost`, `back`, or an announcement of the stream."""
+class FeedEvent(NamedTuple):
+    """`loaded` with all agents, `lost` when the connection is lost, or a message of the stream."""
 
     kind: str
     data: Json
@@ -26,82 +26,78 @@ class News(NamedTuple):
 
 
 class Feed(Protocol):
-    """What fills the board."""
+    """The source of the board."""
 
-    def start(self, ring: Callable[[], None]) -> None:
-        """Begin; `ring` is called from another thread when there are news."""
+    def start(self, on_update: Callable[[], None]) -> None:
+        """Start. `on_update` is called from another thread when there are events."""
 
-    def take(self) -> list[News]:
-        """The news since the last time."""
+    def drain(self) -> list[FeedEvent]:
+        """Return and remove all events."""
 
     def reload(self) -> None:
-        """Read the whole board anew: something was missed."""
+        """Read the whole board again, after an event was missed."""
 
     def details(self, agent_id: str) -> tuple[Sequence[Json], Sequence[Json]]:
-        """What was said, and the reasons of its states. May take a moment."""
+        """The turns of an agent, and its states with their evidence. May block."""
 
 
 class LiveFeed:
-    """The daemon of this home."""
+    """The feed of the local daemon."""
 
-    def __init__(self, find: Callable[[], ApiClient] = ApiClient.local) -> None:
-        self._find = find
-        self._news: deque[News] = deque()
-        self._ring: Callable[[], None] = lambda: None
-        self._follower = threading.Thread(target=self._run, name="feed", daemon=True)
+    def __init__(self, connect: Callable[[], ApiClient] = ApiClient.local) -> None:
+        self._connect = connect
+        self._events: deque[FeedEvent] = deque()
+        self._on_update: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
-    def begin(self) -> None:
-        """Begin to follow; the news wait for whoever starts to listen."""
-        self._follower.start()
+    def follow(self) -> None:
+        """Start following before the screen exists. Events are kept until they are drained."""
+        self._thread.start()
 
-    def start(self, ring: Callable[[], None]) -> None:
-        """Begin to follow, unless that has begun, and tell of what is there already."""
-        self._ring = ring
-        if self._follower.ident is None:
-            self.begin()
-        ring()
+    def start(self, on_update: Callable[[], None]) -> None:
+        self._on_update = on_update
+        if self._thread.ident is None:
+            self.follow()
+        on_update()
 
-    def take(self) -> list[News]:
-        """The news since the last time."""
-        taken: list[News] = []
-        while self._news:
-            taken.append(self._news.popleft())
-        return taken
+    def drain(self) -> list[FeedEvent]:
+        events: list[FeedEvent] = []
+        while self._events:
+            events.append(self._events.popleft())
+        return events
 
     def details(self, agent_id: str) -> tuple[Sequence[Json], Sequence[Json]]:
-        """What was said, and the reasons of its states."""
-        client = self._find()
-        return client.turns(agent_id, DETAIL_TURNS), client.evidence(agent_id, DETAIL_STATES)
+        client = self._connect()
+        return client.turns(agent_id, MAX_TURNS), client.evidence(agent_id, MAX_STATES)
 
     def reload(self) -> None:
-        """Read the whole board anew, beside the stream."""
-        threading.Thread(target=self._load_quietly, name="reload", daemon=True).start()
+        threading.Thread(target=self._try_load, name="reload", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             try:
                 after = self._load()
                 for message in follow(
-                    self._find, after, on_lost=lambda: self._tell("lost"), on_reconnect=self._load_quietly
+                    self._connect, after, on_lost=lambda: self._put("lost"), on_reconnect=self._try_load
                 ):
-                    self._tell(message.type, message.data)
+                    self._put(message.type, message.data)
             except HeadspaceError:
-                self._tell("lost")
+                self._put("lost")
                 time.sleep(RETRY_SECONDS)
 
     def _load(self) -> int:
-        """The whole board; what happens while it is read is told again after it, and does no harm."""
-        client = self._find()
+        """Read all agents. Changes during the read are repeated by the stream, which is harmless."""
+        client = self._connect()
         after = client.last_seq()
-        self._tell("loaded", agents=tuple(client.agents()))
+        self._put("loaded", agents=tuple(client.agents()))
         return after
 
-    def _load_quietly(self) -> None:
+    def _try_load(self) -> None:
         try:
             self._load()
         except HeadspaceError:
             return
 
-    def _tell(self, kind: str, data: Json | None = None, agents: tuple[Json, ...] = ()) -> None:
-        self._news.append(News(kind, data or {}, agents))
-        self._ring()
+    def _put(self, kind: str, data: Json | None = None, agents: tuple[Json, ...] = ()) -> None:
+        self._events.append(FeedEvent(kind, data or {}, agents))
+        self._on_update()

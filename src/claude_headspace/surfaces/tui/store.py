@@ -1,9 +1,9 @@
-"""The board as `top` knows it: agents, their turns and reasons, fed by announcements. Pure but for its own memory.
+"""The data of `top`: agents, their turns and states, updated by messages of the stream. No I/O.
 
 Rules
-- Everything that comes from outside is cleaned here, once.
-- Those who need somebody stand first, then what nobody has looked at yet; among equals the newest change. A working
-  agent keeps its place while it works, so the list is calm.
+- All text from outside is cleaned here, once.
+- Agents that need the user come first, then unseen ones; among equals the latest change of state. A working agent keeps
+  its position while it works.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,15 +12,15 @@ from typing import Any
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import SHAPES, summary
 
-KEPT_TURNS = 60
+MAX_TURNS = 60
 
 _URGENCY = {state: number for number, state in enumerate(SHAPES)}
-_NEWS = ("name", "state", "waiting_for", "dialects", "evidence")
-"""What a change of state tells beside the fields that changed."""
+_STATE_FIELDS = ("name", "state", "waiting_for", "dialects", "evidence")
+"""Fields of a `state_changed` message that are not in `changes`."""
 
 
 class Board:
-    """All that is known, and what changed of it."""
+    """All agents, with the details that were loaded."""
 
     def __init__(self) -> None:
         self.agents: dict[str, Json] = {}
@@ -30,20 +30,20 @@ class Board:
         self.connected = False
 
     def load(self, agents: Iterable[Json]) -> None:
-        """The whole board anew; what was said stays only of those who are still there."""
+        """Replace all agents, and forget their details."""
         self.agents = {agent["id"]: agent for agent in clean_json(list(agents))}
         self.turns = {}
         self.states = {}
         self.loaded = self.connected = True
 
-    def learn_details(self, agent_id: str, turns: Sequence[Json], states: Sequence[Json]) -> None:
-        """What was said by and to an agent, and why its states are believed."""
-        self.turns[agent_id] = clean_json(list(turns))[-KEPT_TURNS:]
+    def set_details(self, agent_id: str, turns: Sequence[Json], states: Sequence[Json]) -> None:
+        """Set the turns of an agent, and its states with their evidence."""
+        self.turns[agent_id] = clean_json(list(turns))[-MAX_TURNS:]
         self.states[agent_id] = clean_json(list(states))
 
-    def apply(self, kind: str, told: Json) -> bool:
-        """Take an announcement in. False: it speaks of something unknown, so the board must be read anew."""
-        data = clean_json(told)
+    def apply(self, kind: str, message: Json) -> bool:
+        """Apply a message of the stream. False if it is about an unknown agent: then the board must be read again."""
+        data = clean_json(message)
         if kind in ("gap", "effort_changed"):
             return kind != "gap"  # efforts are not shown here
         agent_id = data["agent_id"]
@@ -52,48 +52,47 @@ class Board:
         elif agent_id not in self.agents:
             return False
         elif kind in ("state_changed", "agent_updated"):
-            self._change(agent_id, kind, data)
+            self._apply_change(agent_id, kind, data)
         elif kind in ("turn_created", "turn_updated") and agent_id in self.turns:
-            self._hear(agent_id, kind, data)
+            self._apply_turn(agent_id, kind, data)
         return True
 
-    def _change(self, agent_id: str, kind: str, data: Json) -> None:
-        news = {name: data[name] for name in _NEWS if name in data}
-        self.agents[agent_id] = {**self.agents[agent_id], **data.get("changes", {}), **news}
+    def _apply_change(self, agent_id: str, kind: str, data: Json) -> None:
+        fields = {name: data[name] for name in _STATE_FIELDS if name in data}
+        self.agents[agent_id] = {**self.agents[agent_id], **data.get("changes", {}), **fields}
         if kind == "state_changed":
             self.states.pop(agent_id, None)
 
-    def _hear(self, agent_id: str, kind: str, data: Json) -> None:
+    def _apply_turn(self, agent_id: str, kind: str, data: Json) -> None:
         turns = self.turns[agent_id]
         if kind == "turn_created":
             turns = [*turns, data]
         else:
             turns = [{**turn, **data} if turn["turn_id"] == data["turn_id"] else turn for turn in turns]
-        self.turns[agent_id] = sorted(turns, key=lambda turn: str(turn["timestamp"]))[-KEPT_TURNS:]
+        self.turns[agent_id] = sorted(turns, key=lambda turn: str(turn["timestamp"]))[-MAX_TURNS:]
 
-    def shown(self, words: str = "", *, with_ended: bool = True) -> list[Json]:
-        """The agents to show, in order: those that all the words speak of, with or without those that ended."""
-        wanted = words.lower().split()
+    def visible_agents(self, filter_text: str = "", *, with_ended: bool = True) -> list[Json]:
+        """The agents that contain all words of the filter, in order."""
+        words = filter_text.lower().split()
         found = [
             agent
             for agent in self.agents.values()
-            if (with_ended or agent["state"] != "ended") and all(word in _haystack(agent) for word in wanted)
+            if (with_ended or agent["state"] != "ended") and all(word in _searchable_text(agent) for word in words)
         ]
         found.sort(key=_since, reverse=True)
-        return sorted(found, key=_place)
+        return sorted(found, key=_sort_rank)
 
 
 def _since(agent: Json) -> str:
-    """The API writes all its times alike, so their texts are in the order of time; reading them would cost more."""
+    """Timestamps of the API have one format, so their text sorts by time. Parsing them would be slower."""
     return str(agent["state_since"])
 
 
-def _place(agent: Json) -> tuple[int, bool]:
+def _sort_rank(agent: Json) -> tuple[int, bool]:
     return _URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]
 
 
-def _haystack(agent: Json) -> str:
-    """Where a word is looked for."""
+def _searchable_text(agent: Json) -> str:
     parts: list[Any] = [
         agent["name"],
         agent["state"],
@@ -106,7 +105,7 @@ def _haystack(agent: Json) -> str:
     return " ".join(str(part) for part in parts if part).lower()
 
 
-def attention(before: Json | None, after: Json) -> bool:
-    """Whether an agent begins to need somebody."""
+def starts_needing_user(before: Json | None, after: Json) -> bool:
+    """Whether the agent needs the user now and did not before."""
     needs = ("waiting", "error")
     return after["state"] in needs and (before is None or before["state"] != after["state"])

@@ -1,7 +1,7 @@
-"""Colours: a role becomes a style here and nowhere else. Calm until it matters; attention is the only filled colour.
+"""Colours: the only place that maps a role to a style. Only `waiting` has a background colour.
 
-Three palettes: dark and light with a contrast of at least 4.5 to 1, and the terminal's own 16 colours. Shape and word
-always stand with the colour, so `NO_COLOR` and 16 colours lose nothing.
+Three palettes: dark and light with a contrast of at least 4.5 to 1, and the 16 colours of the terminal. Every colour
+comes with a shape or a word, so nothing is lost with `NO_COLOR` or 16 colours.
 """
 
 from collections.abc import Iterable
@@ -80,11 +80,11 @@ TERMINAL: Palette = {
     "unseen": "bold yellow",
 }
 PALETTES = {"dark": DARK, "light": LIGHT, "terminal": TERMINAL}
-"""In the order in which the key walks through them."""
+"""In the order of the key that switches them."""
 
 
 def themes() -> list[Theme]:
-    """The palettes as Textual takes them, for borders, inputs and scroll bars."""
+    """The palettes as Textual themes, for borders, inputs and scroll bars."""
     return [_theme(name, palette) for name, palette in PALETTES.items()]
 
 
@@ -109,22 +109,22 @@ def _theme(name: str, palette: Palette) -> Theme:
 
 @lru_cache(maxsize=128)
 def style(palette: str, role: str, *, selected: bool = False) -> Style:
-    """How a role looks; on the selected line it keeps its colour on another ground."""
+    """The style of a role. A selected line has another background."""
     colours = PALETTES[palette]
-    found = Style.parse(colours.get(role, colours[""]))
-    if found.bgcolor is not None:
-        return found
+    base = Style.parse(colours.get(role, colours[""]))
+    if base.bgcolor is not None:
+        return base
     if palette == "terminal":
-        return found + Style(reverse=True) if selected else found
-    return found + Style(bgcolor=colours["selected" if selected else "background"])
+        return base + Style(reverse=True) if selected else base
+    return base + Style(bgcolor=colours["selected" if selected else "background"])
 
 
 def strip(line: Line, palette: str, width: int, *, selected: bool = False, start: str = "") -> Strip:
-    """A line as the terminal gets it, exactly as wide as there is room."""
-    ground = style(palette, "", selected=selected)
+    """A line as a Textual strip of exactly this width."""
+    background = style(palette, "", selected=selected)
     segments = [Segment(start, style(palette, "strong", selected=selected))] if start else []
     segments += _segments(line, palette, selected=selected)
-    return Strip(segments).adjust_cell_length(width, ground)
+    return Strip(segments).adjust_cell_length(width, background)
 
 
 def _segments(line: Line, palette: str, *, selected: bool) -> Iterable[Segment]:

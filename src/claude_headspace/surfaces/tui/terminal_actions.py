@@ -1,4 +1,4 @@
-"""The hands of a terminal: tmux for looking, the daemon for acting. The desktop is the daemon's own to call on."""
+"""The actions of a terminal: tmux shows panes, the daemon does the rest. The daemon sends desktop notifications."""
 
 import os
 import sys
@@ -14,66 +14,65 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result, wait_text
-from claude_headspace.surfaces.tui.actions import Done
+from claude_headspace.surfaces.tui.actions import ActionResult
 
 
-class TerminalHands:
-    """For one terminal, in or outside of tmux."""
+class TerminalActions:
+    """Actions for one terminal, inside or outside tmux."""
 
-    def __init__(self, places: Paths | None = None, env: Mapping[str, str] = os.environ) -> None:
-        self._places = places or find_paths()
+    def __init__(self, paths: Paths | None = None, env: Mapping[str, str] = os.environ) -> None:
+        self._paths = paths or find_paths()
         self._env = env
 
     def _client(self) -> ApiClient:
-        return ApiClient.local(self._places, via="tui")
+        return ApiClient.local(self._paths, via="tui")
 
-    def jump(self, agent: Json) -> Done:
-        """Bring the agent's pane before the user."""
-        self._refuse_elsewhere(agent)
+    def jump(self, agent: Json) -> ActionResult:
+        self._require_local(agent)
         if agent["state"] == "ended":
             name = agent["name"]
-            raise BadRequest("agent_ended", f"{name} has ended.", f"`headspace resume {name}` brings it back.")
+            raise BadRequest("agent_ended", f"{name} has ended.", f"Use `headspace resume {name}`.")
         pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-        return Done("", tmux.show_pane(pane, self._env))
+        return ActionResult("", tmux.show_pane(pane, self._env))
 
-    def send(self, agent: Json, text: str) -> Done:
-        """Type a text to the agent, by the daemon."""
-        return Done(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+    def send(self, agent: Json, text: str) -> ActionResult:
+        return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
-    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> Done:
-        """Answer what the agent waits for, by the daemon."""
-        done = self._client().answer(wait["id"], answer)["answered"]
-        return Done(f"{done['words'].capitalize() if done else 'Answered'}: {agent['name']} {wait_text(wait)}")
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
+        answered = self._client().answer(wait["id"], answer)["answered"]
+        return ActionResult(
+            f"{answered['words'].capitalize() if answered else 'Answered'}: {agent['name']} {wait_text(wait)}"
+        )
 
-    def interrupt(self, agent: Json) -> Done:
-        """Press Esc in the agent's terminal, by the daemon."""
-        return Done(interrupt_result(self._client().interrupt(agent["id"])))
+    def interrupt(self, agent: Json) -> ActionResult:
+        return ActionResult(interrupt_result(self._client().interrupt(agent["id"])))
 
-    def resume(self, agent: Json) -> Done:
-        """Bring an ended agent back: in a new window of the tmux that we are in, else here."""
-        _, directory, _ = resume_target(agent, load_settings(self._places).host_name)
+    def resume(self, agent: Json) -> ActionResult:
+        """Resume an ended agent in a new tmux window; outside tmux in this terminal."""
+        _, directory, _ = resume_target(agent, load_settings(self._paths).host_name)
         arguments = ["resume", agent["id"]]
         if not self._env.get("TMUX"):
-            return Done("", [sys.executable, "-m", "claude_headspace", *arguments])
-        open_window(self._places, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
-        return Done(f"{agent['name']} comes back in a new window.")
+            return ActionResult("", [sys.executable, "-m", "claude_headspace", *arguments])
+        open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
+        return ActionResult(f"{agent['name']} resumes in a new window.")
 
-    def seen(self, agent: Json) -> None:
-        """Somebody has looked at it; that nobody hears of it does no harm."""
+    def mark_seen(self, agent: Json) -> None:
+        """Record that the user has looked at the agent. Errors are ignored."""
         with suppress(HeadspaceError):
             self._client().mark_seen(agent["id"])
 
-    def call(self, agent: Json) -> bool:
-        """Whether the bell should ring: not if the agent's own pane is before the user."""
+    def should_ring(self, agent: Json) -> bool:
         with suppress(HeadspaceError):
             pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
             if tmux.is_visible(pane):
                 return False
         return True
 
-    def _refuse_elsewhere(self, agent: Json) -> None:
-        here = load_settings(self._places).host_name
+    def _require_local(self, agent: Json) -> None:
+        here = load_settings(self._paths).host_name
         if agent["host"] != here:
             raise BadRequest(
-                "elsewhere", f"{agent['name']} runs on {agent['host']}, and this is {here}.", "Open a terminal there."
+                "elsewhere",
+                f"{agent['name']} runs on {agent['host']}; this machine is {here}.",
+                "Open a terminal there.",
             )

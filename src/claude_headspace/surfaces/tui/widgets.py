@@ -1,7 +1,6 @@
-"""The widgets: a list of agents, a pane of lines, and single lines. They show lines that others made, and keep a place.
+"""The widgets: the list of agents, a pane of lines, and single lines. They draw lines and keep the scroll position.
 
-All of them draw line by line (Textual's line API): what is not on the screen is not made, so three hundred agents cost
-as much as thirty.
+All of them use Textual's line API: only visible lines are rendered, so 300 agents cost as much as 30.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,171 +15,172 @@ from textual.widget import Widget
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.tui import styles as look
-from claude_headspace.surfaces.tui.presentation.rows import Columns, agent_row, columns, heading, ticks
+from claude_headspace.surfaces.tui import styles
+from claude_headspace.surfaces.tui.presentation.rows import (
+    Columns,
+    agent_row,
+    choose_columns,
+    heading_row,
+    refresh_seconds,
+)
 
 Clock = Callable[[], datetime]
-BAR = "▌"
+SELECTION_BAR = "▌"
 
 
-class OneLine(Widget):
-    """A single line: the head or the foot."""
+class SingleLine(Widget):
+    """A single line: the header or the footer."""
 
-    def __init__(self, make: Callable[[int], Line], palette: Callable[[], str], *, id: str) -> None:
+    def __init__(self, build_line: Callable[[int], Line], palette: Callable[[], str], *, id: str) -> None:
         super().__init__(id=id)
-        self._make = make
+        self._build_line = build_line
         self._palette = palette
 
     def render_line(self, y: int) -> Strip:
-        """The line itself."""
-        shown = self._make(self.size.width) if y == 0 else EMPTY_LINE
-        return look.strip(shown, self._palette(), self.size.width)
+        shown = self._build_line(self.size.width) if y == 0 else EMPTY_LINE
+        return styles.strip(shown, self._palette(), self.size.width)
 
 
-class Lines(ScrollView, can_focus=False):
-    """A pane of lines that can be scrolled."""
+class LinePane(ScrollView, can_focus=False):
+    """A scrollable pane of lines."""
 
     def __init__(self, palette: Callable[[], str], *, id: str) -> None:
         super().__init__(id=id)
         self._palette = palette
         self._lines: list[Line] = []
 
-    def show(self, lines: list[Line], *, from_the_top: bool) -> None:
-        """Other lines; the place is kept unless they are of something else."""
+    def show(self, lines: list[Line], *, to_top: bool) -> None:
+        """Replace the lines. The scroll position stays unless `to_top`."""
         if lines != self._lines:
             self._lines = lines
             self.virtual_size = Size(self.size.width, len(lines))
             self.refresh()
-        if from_the_top:
+        if to_top:
             self.scroll_to(y=0, animate=False)
 
     def render_line(self, y: int) -> Strip:
-        """The line at a place on the screen."""
         number = y + self.scroll_offset.y
         shown = self._lines[number] if number < len(self._lines) else EMPTY_LINE
-        return look.strip(shown, self._palette(), self.size.width)
+        return styles.strip(shown, self._palette(), self.size.width)
 
 
 class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
-    """The agents, one of them selected. The selection belongs to an agent, not to a place."""
+    """The list of agents. The selection follows the agent when the order changes."""
 
     class Selected(Message):
-        """Another agent is selected, or was clicked on twice."""
+        """Another agent was selected, or an agent was double-clicked."""
 
-        def __init__(self, *, again: bool = False) -> None:
+        def __init__(self, *, is_double_click: bool = False) -> None:
             super().__init__()
-            self.again = again
+            self.is_double_click = is_double_click
 
     def __init__(self, palette: Callable[[], str], clock: Clock) -> None:
         super().__init__(id="agents")
         self._palette = palette
         self._clock = clock
         self._columns = Columns({})
-        self._instead: list[Line] = []
+        self._placeholder: list[Line] = []
         self.agents: list[Json] = []
         self.selected_id: str | None = None
 
-    # --- what is shown ---
+    # --- content ---
 
-    def show(self, agents: list[Json], instead: list[Line]) -> None:
-        """Other agents, or what to say instead when there are none."""
+    def show(self, agents: list[Json], placeholder: list[Line]) -> None:
+        """Replace the agents. The placeholder is shown if there are none."""
         index = self.index
-        self.agents, self._instead = agents, instead
+        self.agents, self._placeholder = agents, placeholder
         if self.selected_id not in {agent["id"] for agent in agents}:
             at = min(index, len(agents) - 1) if agents else None
             self.selected_id = agents[max(at, 0)]["id"] if at is not None else None
-        self.lay_out()
+        self.update_layout()
 
-    def lay_out(self) -> None:
-        """Find the columns for the size there is, and draw anew."""
-        self._columns = columns(self.agents, self.size.width - 1)
-        self.virtual_size = Size(self.size.width, max(len(self.agents), len(self._instead)) + 1)
+    def update_layout(self) -> None:
+        """Choose the columns for the current size, and redraw."""
+        self._columns = choose_columns(self.agents, self.size.width - 1)
+        self.virtual_size = Size(self.size.width, max(len(self.agents), len(self._placeholder)) + 1)
         self.refresh()
-        self._keep_visible()
+        self._scroll_to_selected()
 
     def on_resize(self) -> None:
-        """There is more or less room."""
-        self.lay_out()
+        self.update_layout()
 
     @property
     def visible_agents(self) -> Sequence[Json]:
-        """Those on the screen."""
+        """The agents on the screen."""
         return self.agents[self.scroll_offset.y : self.scroll_offset.y + self.size.height]
 
-    def next_tick(self) -> float:
-        """When the times on the screen must be said anew, in seconds."""
-        return ticks(self.visible_agents, self._clock())
+    def refresh_seconds(self) -> float:
+        """After how many seconds the times on the screen must be redrawn."""
+        return refresh_seconds(self.visible_agents, self._clock())
 
     def render_line(self, y: int) -> Strip:
-        """The heading stays; below it the agents."""
+        """The heading is fixed; the agents scroll below it."""
         width, palette = self.size.width, self._palette()
         if y == 0:
-            return look.strip(heading(self._columns) if self.agents else EMPTY_LINE, palette, width, start=" ")
+            return styles.strip(heading_row(self._columns) if self.agents else EMPTY_LINE, palette, width, start=" ")
         number = y - 1 + self.scroll_offset.y
         if number >= len(self.agents):
-            line = self._instead[number] if number < len(self._instead) and not self.agents else EMPTY_LINE
-            return look.strip(line, palette, width)
+            line = self._placeholder[number] if number < len(self._placeholder) and not self.agents else EMPTY_LINE
+            return styles.strip(line, palette, width)
         agent = self.agents[number]
-        chosen = agent["id"] == self.selected_id
+        is_selected = agent["id"] == self.selected_id
         line = agent_row(agent, number + 1, self._columns, self._clock())
-        return look.strip(line, palette, width, selected=chosen, start=BAR if chosen else " ")
+        return styles.strip(line, palette, width, selected=is_selected, start=SELECTION_BAR if is_selected else " ")
 
-    # --- where one is ---
+    # --- selection ---
 
     @property
     def index(self) -> int:
-        """The place of the selected agent; 0 if there is none."""
+        """The index of the selected agent; 0 if there is none."""
         return next((at for at, agent in enumerate(self.agents) if agent["id"] == self.selected_id), 0)
 
     @property
     def selected(self) -> Json | None:
-        """The selected agent."""
         return self.agents[self.index] if self.agents else None
 
     def select(self, index: int) -> None:
-        """Select by place, as near as there is one."""
+        """Select by index, clamped to the list."""
         if not self.agents:
             return
-        chosen = self.agents[min(max(index, 0), len(self.agents) - 1)]["id"]
-        if chosen != self.selected_id:
+        agent_id = self.agents[min(max(index, 0), len(self.agents) - 1)]["id"]
+        if agent_id != self.selected_id:
             self._refresh_row(self.index)
-            self.selected_id = chosen
+            self.selected_id = agent_id
             self._refresh_row(self.index)
-            self._keep_visible()
+            self._scroll_to_selected()
             self.post_message(self.Selected())
 
     def _refresh_row(self, at: int) -> None:
-        """Draw one agent anew; the others stay as they are."""
+        """Redraw only one row."""
         y = at + 1 - self.scroll_offset.y
         if 0 < y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
 
-    def _keep_visible(self) -> None:
+    def _scroll_to_selected(self) -> None:
         height = max(self.size.height - 1, 1)
         top, at = self.scroll_offset.y, self.index
         if at < top or at >= top + height:
             self.scroll_to(y=at if at < top else at - height + 1, animate=False, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The heading must be drawn again when the rest moves."""
+        """Redraw everything: the heading does not scroll."""
         super().watch_scroll_y(old_value, new_value)
         self.refresh(Region(0, 0, self.size.width, self.size.height))
 
-    # --- the mouse ---
+    # --- mouse ---
 
     def on_click(self, event: Click) -> None:
-        """Select what is clicked on; a second click jumps."""
+        """Select on click; a double click jumps."""
         if event.y >= 1:
             self.select(event.y - 1 + self.scroll_offset.y)
             if event.chain > 1:
-                self.post_message(self.Selected(again=True))
+                self.post_message(self.Selected(is_double_click=True))
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        """The wheel moves the selection, so that it is never lost."""
+        """The wheel moves the selection, so that it stays visible."""
         event.stop()
         self.select(self.index + 3)
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        """The same the other way."""
         event.stop()
         self.select(self.index - 3)

@@ -1,4 +1,4 @@
-"""The shim, installed in a place of its own and run as Claude Code does, and servers for it to speak to."""
+"""The hook script in a temporary installation, run as Claude Code runs it, and servers for it."""
 
 import json
 import os
@@ -18,8 +18,8 @@ EVERY_BYTE = b'{"session_id":"one","text":"' + bytes(range(1, 256)).replace(b'"'
 
 
 @dataclass
-class Ran:
-    """What a run of the shim gave."""
+class ScriptResult:
+    """The result of a run."""
 
     code: int
     out: bytes
@@ -27,8 +27,8 @@ class Ran:
 
 
 @dataclass
-class Place:
-    """An installed shim with a state directory of its own."""
+class InstalledScript:
+    """An installed hook script with its own state directory."""
 
     root: Path
     script: Path = field(init=False)
@@ -42,14 +42,14 @@ class Place:
         self.script.with_suffix(".state").symlink_to(self.root / "state")
         self.script.with_suffix(".conf").write_text("token=hs_ingest_secret\n")
 
-    def pretend_old(self) -> None:
-        """Let the script believe that it runs in bash 3.2."""
+    def simulate_old_bash(self) -> None:
+        """Make the script use its branches for bash 3.2."""
         text = self.script.read_text()
         assert text.count("$BASH_VERSION <") == 2
         self.script.write_text(text.replace("$BASH_VERSION <", "3.2.57 <"))
 
-    def daemon_at(self, port: int, *asked: str, pid: int | None = None) -> None:
-        """Say where the daemon is, and what it wants to be asked."""
+    def advertise(self, port: int, *asked: str, pid: int | None = None) -> None:
+        """Write the advertisement of a daemon: its address, and the events that ask."""
         state = self.root / "state"
         (state / "address").write_text(f"127.0.0.1 {port} {os.getpid() if pid is None else pid}\n")
         (state / "asked").mkdir(exist_ok=True)
@@ -58,13 +58,13 @@ class Place:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the daemon is marked as one that does not answer."""
+        """Whether the daemon is marked as silent."""
         return (self.root / "state" / "silent").exists()
 
     def start(
         self, *arguments: str, env: dict[str, str] | None = None
     ) -> tuple["subprocess.Popen[bytes]", socket.socket]:
-        """Begin a run as the client does; the caller writes the payload to the socket."""
+        """Start the script as the client does. The caller writes the payload to the socket."""
         ours, theirs = socket.socketpair()
         process = subprocess.Popen(
             [BASH, "-p", str(self.script), *arguments],
@@ -76,16 +76,16 @@ class Place:
         theirs.close()
         return process, ours
 
-    def run(self, *arguments: str, payload: bytes = PAYLOAD, env: dict[str, str] | None = None) -> Ran:
-        """One hook, from its start to its end."""
+    def run(self, *arguments: str, payload: bytes = PAYLOAD, env: dict[str, str] | None = None) -> ScriptResult:
+        """Run one hook."""
         process, stdin = self.start(*arguments, env=env)
         stdin.sendall(payload)
         stdin.close()
         out, err = process.communicate(timeout=60)
-        return Ran(process.returncode, out, err)
+        return ScriptResult(process.returncode, out, err)
 
-    def told(self) -> list[tuple[dict[str, str], bytes]]:
-        """What lies in the spool: notes and payload, in order."""
+    def reported(self) -> list[tuple[dict[str, str], bytes]]:
+        """The notes and payloads in the spool, in order."""
         found = []
         for path in sorted(self.spool.glob("*.json")):
             notes, _, rest = path.read_bytes().partition(b"\n")
@@ -94,7 +94,7 @@ class Place:
         return found
 
 
-QUIET = Ran(0, b"", b"")
+NO_OUTPUT = ScriptResult(0, b"", b"")
 
 
 Reply = bytes | None
@@ -102,7 +102,7 @@ Reply = bytes | None
 
 @contextmanager
 def server(reply: Reply) -> Iterator[tuple[int, list[bytes]]]:
-    """Something that listens: it reads one request after the other and answers each the same; None never answers."""
+    """A server that reads one request after the other and sends the same reply. None never replies."""
     requests: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", 0))
     open_connections: list[socket.socket] = []
@@ -133,7 +133,7 @@ def server(reply: Reply) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def read_request(connection: socket.socket) -> bytes:
-    """One whole request."""
+    """Read one complete request."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(65_536)
@@ -150,10 +150,10 @@ def header(request: bytes, name: str) -> str | None:
     return next((line.partition(": ")[2] for line in head.split("\r\n") if line.startswith(f"{name}: ")), None)
 
 
-NOTHING_TO_SAY = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n"
+EMPTY_REPLY = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n"
 
 
-def answer(body: bytes, length: int | None = None) -> bytes:
-    """An answer with a body."""
-    told = len(body) if length is None else length
-    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nContent-Length: %d\r\n\r\n" % told + body
+def reply_with(body: bytes, length: int | None = None) -> bytes:
+    """A reply with a body."""
+    declared = len(body) if length is None else length
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nContent-Length: %d\r\n\r\n" % declared + body

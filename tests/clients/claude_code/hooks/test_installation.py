@@ -1,4 +1,4 @@
-"""Our files in a configuration directory: put there, renewed and taken away, and nothing else touched."""
+"""Installation into a config dir: installed, updated and removed without changing anything else."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, p
 from claude_headspace.errors import BadConfiguration
 
 ORIGINAL = b'{\n    "model":   "opus",  "permissions": {"allow": ["Bash(ls)"]},\n    "pi": 3.10\n}'
-"""Written by hand: rendering it anew would give other bytes."""
+"""Written by hand: rendering it would give other bytes."""
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> ConfigDir:
-    """A configuration directory with settings that somebody wrote by hand."""
+    """A config dir with settings that were written by hand."""
     found = ConfigDir(tmp_path / "with space" / ".claude")
     found.path.mkdir(parents=True)
     found.settings.write_bytes(ORIGINAL)
@@ -36,30 +36,30 @@ def uninstall(config: ConfigDir) -> None:
 
 
 def mode(path: Path) -> int:
-    """Who may do what with a file."""
+    """The permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def files(folder: Path) -> dict[str, bytes | None]:
-    """Everything below a folder."""
+    """All files below a directory, with their content."""
     return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}
 
 
-def test_everything_lies_where_it_belongs(config: ConfigDir) -> None:
-    """The script can be run and its conf is private; the settings name the script by its whole path."""
+def test_all_files_are_installed(config: ConfigDir) -> None:
+    """The script is executable, its conf is private, and the settings name it by its absolute path."""
     install(config)
     assert mode(config.script) == 0o700
     assert mode(config.conf) == 0o600
     assert config.conf.read_text() == "token=hs_ingest_1\n"
-    assert config.state.readlink() == Path("/var/state/headspace")
-    assert config.script.read_text() == installed.SHIPPED.read_text()
+    assert config.state_link.readlink() == Path("/var/state/headspace")
+    assert config.script.read_text() == installed.HOOK_SCRIPT.read_text()
     hook = json.loads(config.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
     assert hook["command"] == str(config.path / "hooks" / "notify-headspace.sh")
     assert Path(hook["command"]).is_absolute()
 
 
-def test_install_install_uninstall_leaves_no_trace(config: ConfigDir) -> None:
-    """The directory is byte for byte what it was, however the settings were written."""
+def test_uninstall_restores_the_directory(config: ConfigDir) -> None:
+    """Byte for byte, also after two installations."""
     before = files(config.path)
     install(config)
     first = files(config.path)
@@ -69,8 +69,8 @@ def test_install_install_uninstall_leaves_no_trace(config: ConfigDir) -> None:
     assert files(config.path) == before
 
 
-def test_without_a_settings_file_there_is_none_afterwards(tmp_path: Path) -> None:
-    """A file that only we needed goes with us."""
+def test_a_created_settings_file_is_removed(tmp_path: Path) -> None:
+    """There was none before."""
     config = ConfigDir(tmp_path / ".claude")
     install(config)
     assert mode(config.settings) == 0o600
@@ -80,16 +80,16 @@ def test_without_a_settings_file_there_is_none_afterwards(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("original", [b"", b"\n", b"{}"])
-def test_an_empty_file_is_empty_again(config: ConfigDir, original: bytes) -> None:
-    """Also a file without settings is given back as it was."""
+def test_an_empty_settings_file_is_restored(config: ConfigDir, original: bytes) -> None:
+    """Byte for byte."""
     config.settings.write_bytes(original)
     install(config)
     uninstall(config)
     assert config.settings.read_bytes() == original
 
 
-def test_what_others_change_meanwhile_stays(config: ConfigDir) -> None:
-    """After somebody else's change only our hooks go, whether installed again in between or not."""
+def test_later_changes_of_others_stay(config: ConfigDir) -> None:
+    """After another change, uninstall removes only the hooks of Headspace."""
     install(config)
     changed = json.loads(config.settings.read_text()) | {"model": "sonnet"}
     changed["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "say done"}]})
@@ -102,11 +102,11 @@ def test_what_others_change_meanwhile_stays(config: ConfigDir) -> None:
         "pi": 3.1,
         "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
     }
-    assert not config.folder.exists()
+    assert not config.hooks_dir.exists()
 
 
 def test_a_link_stays_a_link(config: ConfigDir, tmp_path: Path) -> None:
-    """Settings that live elsewhere, in a repository of dotfiles perhaps, are changed there."""
+    """The file behind it is changed, for instance in a repository of dotfiles."""
     elsewhere = tmp_path / "dotfiles" / "claude.json"
     elsewhere.parent.mkdir()
     config.settings.rename(elsewhere)
@@ -119,8 +119,8 @@ def test_a_link_stays_a_link(config: ConfigDir, tmp_path: Path) -> None:
     assert elsewhere.read_bytes() == ORIGINAL
 
 
-def test_a_link_to_nothing_is_filled_and_emptied(config: ConfigDir, tmp_path: Path) -> None:
-    """A link whose file does not exist yet gets it, and loses it again."""
+def test_a_link_to_a_missing_file(config: ConfigDir, tmp_path: Path) -> None:
+    """The file is created, and removed again."""
     config.settings.unlink()
     config.settings.symlink_to(tmp_path / "later.json")
     install(config)
@@ -132,7 +132,7 @@ def test_a_link_to_nothing_is_filled_and_emptied(config: ConfigDir, tmp_path: Pa
 
 @pytest.mark.parametrize("rights", [0o600, 0o640, 0o644])
 def test_the_mode_of_the_settings_stays(config: ConfigDir, rights: int) -> None:
-    """Who could read the settings before can do so afterwards, and nobody else."""
+    """Nobody gains or loses access."""
     config.settings.chmod(rights)
     install(config)
     assert mode(config.settings) == rights
@@ -140,9 +140,9 @@ def test_the_mode_of_the_settings_stays(config: ConfigDir, rights: int) -> None:
     assert mode(config.settings) == rights
 
 
-def test_another_script_of_that_name_comes_back(config: ConfigDir) -> None:
-    """A script that somebody else had put there is kept, and returned with its mode."""
-    config.folder.mkdir()
+def test_another_script_with_the_same_name_is_restored(config: ConfigDir) -> None:
+    """With its mode."""
+    config.hooks_dir.mkdir()
     config.script.write_text("#!/bin/sh\necho mine\n")
     config.script.chmod(0o755)
     before = files(config.path)
@@ -153,25 +153,25 @@ def test_another_script_of_that_name_comes_back(config: ConfigDir) -> None:
     assert mode(config.script) == 0o755
 
 
-def test_hooks_of_others_in_the_folder_stay(config: ConfigDir) -> None:
-    """The folder goes only if it was ours alone."""
+def test_other_files_in_the_hooks_directory_stay(config: ConfigDir) -> None:
+    """The directory is removed only if it is empty."""
     install(config)
-    (config.folder / "theirs.sh").write_text("true\n")
+    (config.hooks_dir / "theirs.sh").write_text("true\n")
     uninstall(config)
-    assert list(config.folder.iterdir()) == [config.folder / "theirs.sh"]
+    assert list(config.hooks_dir.iterdir()) == [config.hooks_dir / "theirs.sh"]
 
 
-def test_a_new_token_and_a_new_script_are_taken_over(config: ConfigDir) -> None:
-    """Installing again brings the files up to date."""
+def test_installing_again_updates_token_and_script(config: ConfigDir) -> None:
+    """Old files are replaced."""
     install(config)
     config.script.write_text("an old version")
     install(config, number=2)
     assert "hs_ingest_2" in config.conf.read_text()
-    assert config.script.read_text() == installed.SHIPPED.read_text()
+    assert config.script.read_text() == installed.HOOK_SCRIPT.read_text()
 
 
 def test_the_transport_can_be_changed(config: ConfigDir) -> None:
-    """From the script to HTTP and back, without anything left of the other, and back to the beginning."""
+    """From the script to HTTP and back, without leftovers."""
     install(config)
     install(config, "http://127.0.0.1:5055")
     text = config.settings.read_text()
@@ -183,8 +183,8 @@ def test_the_transport_can_be_changed(config: ConfigDir) -> None:
     assert config.settings.read_bytes() == ORIGINAL
 
 
-def test_a_file_that_cannot_be_read_is_left_alone(config: ConfigDir) -> None:
-    """Broken settings stop both ways before anything is written."""
+def test_invalid_settings_are_not_changed(config: ConfigDir) -> None:
+    """Both installation and removal stop before anything is written."""
     config.settings.write_text('{"model": "opus",}')
     before = files(config.path)
     with pytest.raises(BadConfiguration, match=r"line 1, column \d+"):
@@ -195,25 +195,25 @@ def test_a_file_that_cannot_be_read_is_left_alone(config: ConfigDir) -> None:
     assert files(config.path).keys() == before.keys()
 
 
-def test_without_its_notes_only_our_hooks_go(config: ConfigDir) -> None:
-    """An installation whose own files were deleted can still be removed."""
+def test_uninstall_without_its_own_files(config: ConfigDir) -> None:
+    """Only the hooks are removed from the settings."""
     install(config)
-    for path in config.ours:
+    for path in config.own_files:
         path.unlink(missing_ok=True)
     uninstall(config)
     assert json.loads(config.settings.read_text()) == json.loads(ORIGINAL)
 
 
-def test_removing_what_is_not_there_changes_nothing(config: ConfigDir, tmp_path: Path) -> None:
-    """Also where there is no configuration at all."""
+def test_uninstall_without_an_installation_changes_nothing(config: ConfigDir, tmp_path: Path) -> None:
+    """Also without a config dir."""
     before = files(tmp_path)
     uninstall(config)
     uninstall(ConfigDir(tmp_path / "nowhere"))
     assert files(tmp_path) == before
 
 
-def test_the_difference_is_shown(config: ConfigDir) -> None:
-    """A plan tells in advance which lines come and go, and writes nothing."""
+def test_a_plan_shows_the_difference(config: ConfigDir) -> None:
+    """It writes nothing."""
     before = files(config.path)
     plan = plan_install(config, REGISTERED)
     assert plan.changes
@@ -225,8 +225,8 @@ def test_the_difference_is_shown(config: ConfigDir) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_cannot_be_written_is_named(config: ConfigDir) -> None:
-    """The error says which file, and nothing is left half done."""
+def test_a_directory_that_is_not_writable_is_reported(config: ConfigDir) -> None:
+    """The settings stay unchanged."""
     config.path.chmod(0o500)
     try:
         with pytest.raises((BadConfiguration, PermissionError)):

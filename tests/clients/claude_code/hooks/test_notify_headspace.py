@@ -1,7 +1,7 @@
-"""The shim as Claude Code runs it: exec form, a socket as its standard input, nothing expected of its environment.
+"""The hook script as Claude Code runs it: exec form, a socket as standard input, an empty environment.
 
-`TEST_BASH=/path/to/bash` runs all of this with another bash. The branch for bash before 4.1 is taken here too, by
-telling the script that it runs in one.
+`TEST_BASH=/path/to/bash` runs these tests with another bash. Most tests also run the branches for bash 3.2, with a
+modified script.
 """
 
 import os
@@ -21,83 +21,85 @@ import pytest
 
 from tests.clients.claude_code.hooks.hook_script import (
     BASH,
+    EMPTY_REPLY,
     EVENTS,
     EVERY_BYTE,
-    NOTHING_TO_SAY,
+    NO_OUTPUT,
     PAYLOAD,
-    QUIET,
     SCRIPT,
-    Place,
-    Ran,
-    answer,
+    InstalledScript,
+    ScriptResult,
     header,
+    reply_with,
     server,
 )
 
 pytestmark = pytest.mark.skipif(shutil.which(BASH) is None, reason="bash is not installed")
 
 
-@pytest.fixture(params=["this bash", "as in bash 3.2"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """An installed shim, taken through both branches of the script."""
-    found = Place(tmp_path / "a place with 'odd' characters")
+@pytest.fixture(params=["this bash", "like bash 3.2"])
+def script(request: pytest.FixtureRequest, tmp_path: Path) -> InstalledScript:
+    """An installed script, for both branches."""
+    found = InstalledScript(tmp_path / "a path with 'quotes'")
     if request.param != "this bash":
-        found.pretend_old()
+        found.simulate_old_bash()
     return found
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> Place:
-    """An installed shim as it is."""
-    return Place(tmp_path)
+def installed(tmp_path: Path) -> InstalledScript:
+    """An installed script."""
+    return InstalledScript(tmp_path)
 
 
 # --- roles ---
 
 
-def test_a_session_with_a_role_asks_by_itself(place: Place) -> None:
-    """At its start, with each prompt and at each end, saying who it is; all else it only tells, as ever."""
+def test_a_session_with_a_role_asks(script: InstalledScript) -> None:
+    """At its start, for each prompt and at the end of each turn, with its role. Other events are reported."""
     env = {"CLAUDE_SESSION_ROLE": 'chief of "staff"', "CLAUDE_SESSION_MODE": "mission", "MISSION_EXECUTION_ID": "m-1"}
-    with server(answer(b"{}")) as (port, requests):
-        place.daemon_at(port)
+    with server(reply_with(b"{}")) as (port, requests):
+        script.advertise(port)
         for event in ("SessionStart", "UserPromptSubmit", "Stop"):
-            assert place.run(event, env=env).out == b"{}"
-        assert place.run("PreToolUse", env=env) == QUIET
-        assert place.run("SessionStart") == QUIET
-    told = [tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission-Id")) for each in requests]
-    assert told == [("chief of staff", "mission", "m-1")] * 3
-    assert [("role" in notes, notes["event"]) for notes, _ in place.told()] == [
+            assert script.run(event, env=env).out == b"{}"
+        assert script.run("PreToolUse", env=env) == NO_OUTPUT
+        assert script.run("SessionStart") == NO_OUTPUT
+    headers = [
+        tuple(header(each, f"X-Headspace-{name}") for name in ("Role", "Mode", "Mission-Id")) for each in requests
+    ]
+    assert headers == [("chief of staff", "mission", "m-1")] * 3
+    assert [("role" in notes, notes["event"]) for notes, _ in script.reported()] == [
         (False, "PreToolUse"),
         (False, "SessionStart"),
     ]
 
 
-def test_a_role_is_told_when_nobody_answers(place: Place) -> None:
-    """What would have been asked lies in the spool, with the role; a mission alone asks nothing."""
-    assert place.run("SessionStart", env={"CLAUDE_SESSION_ROLE": "chief"}) == QUIET
-    assert place.run("SessionStart", env={"MISSION_EXECUTION_ID": "m-1"}) == QUIET
-    assert [(notes.get("role"), notes.get("mission-id")) for notes, _ in place.told()] == [
+def test_the_role_is_reported_without_a_daemon(script: InstalledScript) -> None:
+    """The event is in the spool, with the role. A mission alone does not ask."""
+    assert script.run("SessionStart", env={"CLAUDE_SESSION_ROLE": "chief"}) == NO_OUTPUT
+    assert script.run("SessionStart", env={"MISSION_EXECUTION_ID": "m-1"}) == NO_OUTPUT
+    assert [(notes.get("role"), notes.get("mission-id")) for notes, _ in script.reported()] == [
         ("chief", None),
         (None, "m-1"),
     ]
 
 
-# --- telling ---
+# --- report ---
 
 
-def test_an_event_is_told_in_one_file(place: Place) -> None:
-    """What nobody wants to answer lands in the spool, readable by its user alone, and nothing is printed."""
-    assert place.run("PreToolUse") == QUIET
-    [(notes, payload)] = place.told()
+def test_an_event_is_reported_in_one_file(script: InstalledScript) -> None:
+    """Only its user can read the file, and nothing is printed."""
+    assert script.run("PreToolUse") == NO_OUTPUT
+    [(notes, payload)] = script.reported()
     assert payload == PAYLOAD
     assert notes["event"] == "PreToolUse"
     assert notes["client-pid"] == str(os.getpid())
-    [path] = place.spool.iterdir()
+    [path] = script.spool.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_time_of_firing_is_told_and_sorts(installed: Place) -> None:
-    """The notes say when the hook fired, to the microsecond, and the files lie in that order."""
+def test_files_have_the_fire_time_and_sort_by_it(installed: InstalledScript) -> None:
+    """In microseconds."""
     version = subprocess.run([BASH, "-c", "echo ${BASH_VERSINFO[0]}"], capture_output=True, check=True).stdout
     if int(version) < 5:
         pytest.skip("this bash has no clock finer than a second")
@@ -105,15 +107,15 @@ def test_the_time_of_firing_is_told_and_sorts(installed: Place) -> None:
     for name in ("First", "Second", "Third"):
         installed.run(name)
     after = time.time()
-    told = installed.told()
-    assert [notes["event"] for notes, _ in told] == ["First", "Second", "Third"]
-    times = [float(notes["fired-at"]) for notes, _ in told]
+    reported = installed.reported()
+    assert [notes["event"] for notes, _ in reported] == ["First", "Second", "Third"]
+    times = [float(notes["fired-at"]) for notes, _ in reported]
     assert before <= times[0] < times[1] < times[2] <= after
 
 
-def test_what_the_environment_tells_comes_along(place: Place) -> None:
-    """Pane, tmux session, client and wrapper ids, mode and mission are told where they are set."""
-    known = {
+def test_values_of_the_environment_are_reported(script: InstalledScript) -> None:
+    """Pane, tmux session, client and wrapper ids, mode and mission, if they are set."""
+    env = {
         "CLAUDE_PID": "4711",
         "TMUX_PANE": "%3",
         "CLAUDE_HEADSPACE_TMUX_SESSION": "a work session",
@@ -122,8 +124,8 @@ def test_what_the_environment_tells_comes_along(place: Place) -> None:
         "CLAUDE_SESSION_MODE": "background",
         "MISSION_EXECUTION_ID": "mission-1",
     }
-    place.run("Stop", env=known)
-    [(notes, _)] = place.told()
+    script.run("Stop", env=env)
+    [(notes, _)] = script.reported()
     assert {name: notes[name] for name in notes if name not in ("delivery-id", "fired-at")} == {
         "event": "Stop",
         "client-pid": "4711",
@@ -136,15 +138,15 @@ def test_what_the_environment_tells_comes_along(place: Place) -> None:
     }
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system shows no processes as files")
-def test_a_start_tells_what_the_client_descends_from(place: Place) -> None:
-    """Once, because a short client may be gone before anybody can look; nearest first."""
-    place.run("SessionStart")
-    place.run("Stop")
-    start, stop = (notes for notes, _ in place.told())
-    above = [int(pid) for pid in start["ancestor-pids"].split()]
-    assert above == _parents()[: len(above)]
-    assert bool(above) == bool(_parents())
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_session_start_has_the_ancestors_of_the_client(script: InstalledScript) -> None:
+    """Nearest first. A short-lived client may exit before the daemon can look them up."""
+    script.run("SessionStart")
+    script.run("Stop")
+    start, stop = (notes for notes, _ in script.reported())
+    ancestors = [int(pid) for pid in start["ancestor-pids"].split()]
+    assert ancestors == _parents()[: len(ancestors)]
+    assert bool(ancestors) == bool(_parents())
     assert "ancestor-pids" not in stop
 
 
@@ -152,138 +154,140 @@ def _parents() -> list[int]:
     return [process.pid for process in psutil.Process().parents() if process.pid > 1]
 
 
-def test_the_tmux_session_is_told_only_when_it_is_set(place: Place) -> None:
-    """Without CLAUDE_HEADSPACE_TMUX_SESSION there is no such note, whatever TMUX says."""
-    place.run("Stop", env={"TMUX": "/tmp/tmux-0/default,1,0", "TMUX_PANE": "%3"})
-    [(notes, _)] = place.told()
+def test_the_tmux_session_is_reported_only_if_it_is_set(script: InstalledScript) -> None:
+    """By CLAUDE_HEADSPACE_TMUX_SESSION, not by TMUX."""
+    script.run("Stop", env={"TMUX": "/tmp/tmux-0/default,1,0", "TMUX_PANE": "%3"})
+    [(notes, _)] = script.reported()
     assert "tmux-session" not in notes
 
 
-def test_odd_bytes_in_the_environment_break_nothing(place: Place) -> None:
-    """Quotes, backslashes and control bytes are left out of the notes, and nothing is expanded or run."""
-    odd = "$(touch oops)`id`" + "x" * 500
-    place.run("Stop", env={"TMUX_PANE": '%3"\\\r\nX-Evil: yes', "CLAUDE_SESSION_ID": odd})
-    [(notes, _)] = place.told()
+def test_special_characters_in_the_environment_are_harmless(script: InstalledScript) -> None:
+    """Quotes, backslashes and control bytes are removed, and nothing is expanded or run."""
+    hostile = "$(touch oops)`id`" + "x" * 500
+    script.run("Stop", env={"TMUX_PANE": '%3"\\\r\nX-Evil: yes', "CLAUDE_SESSION_ID": hostile})
+    [(notes, _)] = script.reported()
     assert notes["tmux-pane"] == "%3X-Evil: yes"
-    assert notes["wrapper-id"] == odd[:200]
+    assert notes["wrapper-id"] == hostile[:200]
 
 
-def test_every_delivery_has_an_id_of_its_own(installed: Place) -> None:
+def test_every_delivery_has_its_own_id(installed: InstalledScript) -> None:
     """Twenty hooks at once have twenty ids and twenty files."""
     runs = [installed.start("PreToolUse") for _ in range(20)]
     for process, stdin in runs:
         stdin.sendall(PAYLOAD)
         stdin.close()
         assert process.communicate(timeout=60) == (b"", b"")
-    assert len({notes["delivery-id"] for notes, _ in installed.told()}) == 20
+    assert len({notes["delivery-id"] for notes, _ in installed.reported()}) == 20
 
 
 @pytest.mark.parametrize("size", [0, 4_000, 70_000, 6_000_000])
-def test_payloads_arrive_byte_by_byte(place: Place, size: int) -> None:
-    """Every byte value, and several megabytes of them, come through unchanged."""
+def test_payloads_are_unchanged(script: InstalledScript, size: int) -> None:
+    """Every byte value, and several megabytes."""
     payload = EVERY_BYTE[:-2] + os.urandom(size).replace(b"\0", b"").replace(b'"', b"") + b'"}'
-    assert place.run("PostToolUse", payload=payload) == QUIET
-    assert [told for _, told in place.told()] == [payload]
+    assert script.run("PostToolUse", payload=payload) == NO_OUTPUT
+    assert [written for _, written in script.reported()] == [payload]
 
 
-def test_a_newline_at_the_end_does_no_harm(place: Place) -> None:
-    """A line is a line, with or without its end."""
-    place.run("Stop", payload=PAYLOAD + b"\n")
-    assert [payload.rstrip(b"\n") for _, payload in place.told()] == [PAYLOAD]
+def test_a_newline_at_the_end_is_harmless(script: InstalledScript) -> None:
+    """The payload may end with one."""
+    script.run("Stop", payload=PAYLOAD + b"\n")
+    assert [payload.rstrip(b"\n") for _, payload in script.reported()] == [PAYLOAD]
 
 
-def test_zero_bytes_are_dropped_quietly(place: Place) -> None:
-    """A payload with a byte that bash cannot hold does not stop the hook."""
-    assert place.run("Stop", payload=b'{"session_id":"o\0ne"}') == QUIET
-    assert [payload for _, payload in place.told()] == [b'{"session_id":"one"}']
+def test_zero_bytes_are_removed(script: InstalledScript) -> None:
+    """bash cannot store them."""
+    assert script.run("Stop", payload=b'{"session_id":"o\0ne"}') == NO_OUTPUT
+    assert [payload for _, payload in script.reported()] == [b'{"session_id":"one"}']
 
 
 @pytest.mark.parametrize("arguments", [(), ("",), ("../../etc/passwd",), ("Pre ToolUse",)])
-def test_without_a_usable_argument_the_payload_names_the_event(place: Place, arguments: tuple[str, ...]) -> None:
-    """Registered without `args`, the shim finds the event's name in the payload."""
-    place.run(*arguments)
-    assert [notes["event"] for notes, _ in place.told()] == ["PreToolUse"]
+def test_without_a_valid_argument_the_payload_names_the_event(
+    script: InstalledScript, arguments: tuple[str, ...]
+) -> None:
+    """A hook may be registered without `args`."""
+    script.run(*arguments)
+    assert [notes["event"] for notes, _ in script.reported()] == ["PreToolUse"]
 
 
-def test_an_event_without_any_name_is_told_too(place: Place) -> None:
-    """What nobody named is kept all the same."""
-    place.run(payload=b'{"session_id":"one"}')
-    assert [notes["event"] for notes, _ in place.told()] == ["Unnamed"]
+def test_an_event_without_a_name_is_reported(script: InstalledScript) -> None:
+    """As `Unnamed`."""
+    script.run(payload=b'{"session_id":"one"}')
+    assert [notes["event"] for notes, _ in script.reported()] == ["Unnamed"]
 
 
-def test_no_payload_is_nothing_to_tell(place: Place) -> None:
+def test_without_a_payload_nothing_is_reported(script: InstalledScript) -> None:
     """An empty input leaves no file."""
-    assert place.run("Stop", payload=b"") == QUIET
-    assert place.told() == []
+    assert script.run("Stop", payload=b"") == NO_OUTPUT
+    assert script.reported() == []
 
 
-def test_a_missing_spool_is_made(place: Place) -> None:
-    """The directory may have been cleaned away since the installation."""
-    place.spool.rmdir()
-    assert place.run("Stop") == QUIET
-    assert len(place.told()) == 1
-    assert stat.S_IMODE(place.spool.stat().st_mode) == 0o700
+def test_a_missing_spool_is_created(script: InstalledScript) -> None:
+    """The directory may have been removed since the installation."""
+    script.spool.rmdir()
+    assert script.run("Stop") == NO_OUTPUT
+    assert len(script.reported()) == 1
+    assert stat.S_IMODE(script.spool.stat().st_mode) == 0o700
 
 
-def test_without_its_state_it_stays_quiet(place: Place) -> None:
-    """A script that does not find Headspace any more disturbs nobody."""
-    place.script.with_suffix(".state").unlink()
-    place.script.with_suffix(".state").symlink_to("/nowhere/to/be/found")
-    assert place.run("Stop") == QUIET
+def test_without_a_state_directory_it_does_nothing(script: InstalledScript) -> None:
+    """Headspace may have been removed."""
+    script.script.with_suffix(".state").unlink()
+    script.script.with_suffix(".state").symlink_to("/does/not/exist")
+    assert script.run("Stop") == NO_OUTPUT
 
 
-def test_the_hook_that_looks_whether_there_is_room_tells_too(installed: Place) -> None:
-    """Every hook may be the one that counts the files; it tells its event like the others."""
+def test_a_hook_that_counts_the_spool_reports_too(installed: InstalledScript) -> None:
+    """One in a hundred hooks counts the files and marks a spool that is full."""
     text = installed.script.read_text()
     assert text.count("*00") == 2
     installed.script.write_text(text.replace("*00", "*"))
-    assert installed.run("Stop") == QUIET
-    assert len(installed.told()) == 1
+    assert installed.run("Stop") == NO_OUTPUT
+    assert len(installed.reported()) == 1
     installed.script.write_text(text.replace("*00", "*").replace("50000", "1"))
-    assert installed.run("Stop") == QUIET
+    assert installed.run("Stop") == NO_OUTPUT
     assert (installed.spool / "full").exists()
     assert (installed.spool / "lost").stat().st_size == 1
-    assert len(installed.told()) == 1
+    assert len(installed.reported()) == 1
 
 
-def test_a_full_spool_counts_what_it_cannot_keep(place: Place) -> None:
-    """Once the spool is closed, events are counted and nothing grows but that."""
-    (place.spool / "full").touch()
-    assert place.run("Stop") == QUIET
-    assert place.run("Stop") == QUIET
-    assert place.told() == []
-    assert (place.spool / "lost").stat().st_size == 2
+def test_events_are_counted_while_the_spool_is_full(script: InstalledScript) -> None:
+    """They are dropped."""
+    (script.spool / "full").touch()
+    assert script.run("Stop") == NO_OUTPUT
+    assert script.run("Stop") == NO_OUTPUT
+    assert script.reported() == []
+    assert (script.spool / "lost").stat().st_size == 2
 
 
-def test_posix_mode_and_options_from_the_environment_do_not_matter(installed: Place) -> None:
-    """What bash would read from its environment changes nothing."""
+def test_shell_options_in_the_environment_are_ignored(installed: InstalledScript) -> None:
+    """Posix mode, startup files, options and IFS."""
     trap = installed.root / "trap.sh"
     trap.write_text("echo from BASH_ENV; exit 3\n")
-    odd = {"POSIXLY_CORRECT": "1", "BASH_ENV": str(trap), "ENV": str(trap), "SHELLOPTS": "errexit:nounset", "IFS": "{"}
-    installed.daemon_at(1, *EVENTS)
-    assert installed.run("Stop", env=odd) == QUIET
-    assert [payload for _, payload in installed.told()] == [PAYLOAD]
+    env = {"POSIXLY_CORRECT": "1", "BASH_ENV": str(trap), "ENV": str(trap), "SHELLOPTS": "errexit:nounset", "IFS": "{"}
+    installed.advertise(1, *EVENTS)
+    assert installed.run("Stop", env=env) == NO_OUTPUT
+    assert [payload for _, payload in installed.reported()] == [PAYLOAD]
 
 
-# --- asking ---
+# --- ask ---
 
 
-def test_only_what_the_daemon_wants_to_answer_is_asked(place: Place) -> None:
-    """The daemon lists the events that it answers; all others are told."""
-    with server(NOTHING_TO_SAY) as (port, requests):
-        place.daemon_at(port, "Stop", "PreToolUse")
+def test_only_advertised_events_ask(script: InstalledScript) -> None:
+    """All others are reported."""
+    with server(EMPTY_REPLY) as (port, requests):
+        script.advertise(port, "Stop", "PreToolUse")
         for event in ("PreToolUse", "PostToolUse", "Stop", "StopFailure"):
-            assert place.run(event) == QUIET
+            assert script.run(event) == NO_OUTPUT
     assert [request.split(b" ")[1] for request in requests] == [b"/hook/PreToolUse", b"/hook/Stop"]
-    assert [notes["event"] for notes, _ in place.told()] == ["PostToolUse", "StopFailure"]
+    assert [notes["event"] for notes, _ in script.reported()] == ["PostToolUse", "StopFailure"]
 
 
-def test_a_question_carries_all_that_is_known(place: Place) -> None:
-    """The request has the token, the payload with its length, and the same notes as a file would."""
-    with server(NOTHING_TO_SAY) as (port, requests):
-        place.daemon_at(port, *EVENTS)
+def test_a_request_has_all_notes(script: InstalledScript) -> None:
+    """The token, the payload with its length, and the same notes as a file."""
+    with server(EMPTY_REPLY) as (port, requests):
+        script.advertise(port, *EVENTS)
         env = {"CLAUDE_PID": "4711", "TMUX_PANE": "%3\r\nX-Evil: yes", "CLAUDE_SESSION_ID": "w"}
-        place.run("Stop", payload=EVERY_BYTE, env=env)
+        script.run("Stop", payload=EVERY_BYTE, env=env)
     [request] = requests
     assert request.startswith(b"POST /hook/Stop HTTP/1.1\r\n")
     assert request.partition(b"\r\n\r\n")[2] == EVERY_BYTE + b"\n"
@@ -303,121 +307,121 @@ def test_a_question_carries_all_that_is_known(place: Place) -> None:
     assert header(request, "X-Headspace-Delivery-Id")
 
 
-def test_an_answer_is_printed_when_it_came_whole(place: Place) -> None:
-    """What the daemon decided reaches Claude Code word for word."""
+def test_a_complete_reply_is_printed(script: InstalledScript) -> None:
+    """Byte for byte."""
     decision = b'{"hookSpecificOutput":{"permissionDecisionReason":"no \\u00e9 \xc3\xa9 %s\\n"}}'
-    with server(answer(decision)) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("PreToolUse") == Ran(0, decision, b"")
-    assert place.told() == []
+    with server(reply_with(decision)) as (port, _):
+        script.advertise(port, *EVENTS)
+        assert script.run("PreToolUse") == ScriptResult(0, decision, b"")
+    assert script.reported() == []
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        answer(b'{"decision":"bl', length=40),
-        answer(b'{"decision":"block"}', length=3),
+        reply_with(b'{"decision":"bl', length=40),
+        reply_with(b'{"decision":"block"}', length=3),
         b"HTTP/1.1 200 OK\r\n\r\n" + b'{"decision":"block"}',
         b"HTTP/1.1 200 OK\r\n",
     ],
     ids=["cut off", "wrong length", "without a length", "head only"],
 )
-def test_half_an_answer_is_no_answer(place: Place, reply: bytes) -> None:
-    """What did not come whole is not printed: it would reach the model."""
+def test_an_incomplete_reply_is_not_printed(script: InstalledScript, reply: bytes) -> None:
+    """It could reach the model."""
     with server(reply) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("UserPromptSubmit") == QUIET
+        script.advertise(port, *EVENTS)
+        assert script.run("UserPromptSubmit") == NO_OUTPUT
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 409, 413, 415])
-def test_what_is_refused_for_good_is_not_sent_again(place: Place, status: int) -> None:
-    """The daemon has counted it and would refuse it again."""
+def test_an_event_that_is_refused_is_not_reported(script: InstalledScript, status: int) -> None:
+    """The daemon would refuse it again."""
     with server(b"HTTP/1.1 %d No\r\ncontent-length: 2\r\n\r\n{}" % status) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("Stop") == QUIET
-    assert place.told() == []
+        script.advertise(port, *EVENTS)
+        assert script.run("Stop") == NO_OUTPUT
+    assert script.reported() == []
 
 
 @pytest.mark.parametrize("reply", [b"HTTP/1.1 503 No\r\n\r\n", b"HTTP/1.1 401 No\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n"])
-def test_what_may_be_taken_later_is_told(place: Place, reply: bytes) -> None:
-    """A daemon in trouble, a token that is no longer good, or something else on that port: the event is kept."""
+def test_an_event_that_may_be_accepted_later_is_reported(script: InstalledScript, reply: bytes) -> None:
+    """The daemon fails, the token is outdated, or another program listens on the port."""
     with server(reply) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("Stop") == QUIET
-    assert [payload for _, payload in place.told()] == [PAYLOAD]
+        script.advertise(port, *EVENTS)
+        assert script.run("Stop") == NO_OUTPUT
+    assert [payload for _, payload in script.reported()] == [PAYLOAD]
 
 
-def test_a_refused_connection_is_told_instead(place: Place) -> None:
-    """Nobody listens: the event is kept, and the daemon is not marked, since that cost no time."""
+def test_an_event_is_reported_if_the_connection_is_refused(script: InstalledScript) -> None:
+    """The daemon is not marked as silent, because that took no time."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    place.daemon_at(port, *EVENTS)
-    assert place.run("Stop") == QUIET
-    assert len(place.told()) == 1
-    assert not place.is_silent
+    script.advertise(port, *EVENTS)
+    assert script.run("Stop") == NO_OUTPUT
+    assert len(script.reported()) == 1
+    assert not script.is_silent
 
 
-def test_an_address_without_its_daemon_gets_nothing(place: Place) -> None:
-    """A stranger who listens where a daemon was sees neither the token nor the event."""
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    with server(NOTHING_TO_SAY) as (port, requests):
-        place.daemon_at(port, *EVENTS, pid=gone.pid)
-        assert place.run("Stop") == QUIET
+def test_the_address_of_an_ended_daemon_is_not_used(script: InstalledScript) -> None:
+    """Another program on that port gets neither the token nor the event."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with server(EMPTY_REPLY) as (port, requests):
+        script.advertise(port, *EVENTS, pid=ended.pid)
+        assert script.run("Stop") == NO_OUTPUT
     assert requests == []
-    assert len(place.told()) == 1
+    assert len(script.reported()) == 1
 
 
-def test_a_hanging_daemon_costs_one_hook_its_patience(place: Place) -> None:
-    """After one question without an answer the daemon is marked, and is not asked until the mark is gone."""
+def test_a_hanging_daemon_delays_one_hook(script: InstalledScript) -> None:
+    """Then it is marked as silent, and not asked until the mark is removed."""
     with server(None) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("SessionEnd") == QUIET
-        assert place.is_silent
-    with server(NOTHING_TO_SAY) as (port, requests):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("Stop") == QUIET
+        script.advertise(port, *EVENTS)
+        assert script.run("SessionEnd") == NO_OUTPUT
+        assert script.is_silent
+    with server(EMPTY_REPLY) as (port, requests):
+        script.advertise(port, *EVENTS)
+        assert script.run("Stop") == NO_OUTPUT
         assert requests == []
-        (place.root / "state" / "silent").unlink()
-        assert place.run("Stop") == QUIET
+        (script.root / "state" / "silent").unlink()
+        assert script.run("Stop") == NO_OUTPUT
         assert len(requests) == 1
-    assert [notes["event"] for notes, _ in place.told()].count("SessionEnd") == 1
-    assert len(place.told()) == 2
+    assert [notes["event"] for notes, _ in script.reported()].count("SessionEnd") == 1
+    assert len(script.reported()) == 2
 
 
-def test_a_large_question_does_not_hang_with_the_daemon(place: Place) -> None:
-    """Megabytes that nobody reads are kept in the spool like anything else."""
+def test_a_large_request_to_a_hanging_daemon_is_reported(script: InstalledScript) -> None:
+    """Megabytes that the daemon does not read do not block the script."""
     payload = b'{"session_id":"one","text":"' + b"x" * 6_000_000 + b'"}'
     with server(None) as (port, _):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("SessionEnd", payload=payload) == QUIET
-    assert [told for _, told in place.told()] == [payload]
+        script.advertise(port, *EVENTS)
+        assert script.run("SessionEnd", payload=payload) == NO_OUTPUT
+    assert [written for _, written in script.reported()] == [payload]
 
 
-def test_a_large_question_is_answered(place: Place) -> None:
-    """Megabytes that are read get their answer."""
+def test_a_large_request_gets_its_reply(script: InstalledScript) -> None:
+    """Megabytes are sent by a second process."""
     payload = b'{"session_id":"one","text":"' + b"x" * 6_000_000 + b'"}'
-    with server(answer(b'{"decision":"block"}')) as (port, requests):
-        place.daemon_at(port, *EVENTS)
-        assert place.run("PreToolUse", payload=payload).out == b'{"decision":"block"}'
+    with server(reply_with(b'{"decision":"block"}')) as (port, requests):
+        script.advertise(port, *EVENTS)
+        assert script.run("PreToolUse", payload=payload).out == b'{"decision":"block"}'
     assert requests[0].partition(b"\r\n\r\n")[2] == payload + b"\n"
 
 
-def test_what_finds_no_room_in_the_spool_is_asked(installed: Place) -> None:
-    """Where no file can be written, the daemon is the second way."""
+def test_an_event_asks_if_the_spool_is_not_writable(installed: InstalledScript) -> None:
+    """The request is the fallback."""
     shutil.rmtree(installed.spool)
     installed.spool.write_text("a file, where the directory should be")
-    with server(NOTHING_TO_SAY) as (port, requests):
-        installed.daemon_at(port)
-        assert installed.run("Stop") == QUIET
+    with server(EMPTY_REPLY) as (port, requests):
+        installed.advertise(port)
+        assert installed.run("Stop") == NO_OUTPUT
     assert len(requests) == 1
 
 
-# --- its own limits ---
+# --- limits ---
 
 
-def test_a_client_that_writes_nothing_is_not_waited_for(installed: Place) -> None:
-    """An input that stays open and silent ends the hook by itself, with 0."""
+def test_it_exits_if_the_client_writes_nothing(installed: InstalledScript) -> None:
+    """With 0, although its input stays open."""
     process, stdin = installed.start("Stop")
     assert process.communicate(timeout=60) == (b"", b"")
     assert process.returncode == 0
@@ -425,8 +429,8 @@ def test_a_client_that_writes_nothing_is_not_waited_for(installed: Place) -> Non
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_without_an_error(installed: Place, number: signal.Signals) -> None:
-    """A hook that the client stops exits with 0, even in the middle of its input."""
+def test_a_signal_ends_the_script_without_an_error(installed: InstalledScript, number: signal.Signals) -> None:
+    """It exits with 0, even while it reads its input."""
     process, stdin = installed.start("Stop")
     stdin.sendall(PAYLOAD[:20])
     wait_for(lambda: is_reading(process.pid))
@@ -436,10 +440,10 @@ def test_a_signal_ends_it_without_an_error(installed: Place, number: signal.Sign
     stdin.close()
 
 
-def test_a_signal_while_it_asks_keeps_the_event(installed: Place) -> None:
-    """A question that the client cuts off is told instead."""
+def test_a_signal_during_a_request_reports_the_event(installed: InstalledScript) -> None:
+    """The client ended the hook before the reply."""
     with server(None) as (port, _):
-        installed.daemon_at(port, *EVENTS)
+        installed.advertise(port, *EVENTS)
         process, stdin = installed.start("PermissionRequest")
         stdin.sendall(PAYLOAD)
         stdin.close()
@@ -447,11 +451,11 @@ def test_a_signal_while_it_asks_keeps_the_event(installed: Place) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=60) == (b"", b"")
     assert process.returncode == 0
-    assert [payload for _, payload in installed.told()] == [PAYLOAD]
+    assert [payload for _, payload in installed.reported()] == [PAYLOAD]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Ask until it is so, within a limit that only a hang reaches."""
+    """Wait until a condition holds, with a limit that only a hang reaches."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
@@ -459,18 +463,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def is_reading(pid: int) -> bool:
-    """Whether the traps are set: the signals are caught by the process."""
+    """Whether the script has set its traps: the process catches the signals."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:
-        time.sleep(0.3)  # no such files on macOS: it has started by then
+        time.sleep(0.3)  # macOS has no /proc: the script has started by then
         return True
     caught = int(re.findall(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[0], 16)
     return all(caught >> (number - 1) & 1 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
 
 
 def is_asking(pid: int) -> bool:
-    """Whether the question has been sent: its descriptor is there."""
+    """Whether the request has been sent: the descriptor of the connection exists."""
     if not Path("/proc/self/fd").exists():
         time.sleep(0.3)
         return True
@@ -486,12 +490,12 @@ def is_waiting(pid: int) -> bool:
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-@pytest.mark.parametrize("asked", [(), ("Stop",)], ids=["telling", "asking"])
-def test_it_is_one_process(installed: Place, tmp_path: Path, asked: tuple[str, ...]) -> None:
-    """Telling and asking start no other process."""
+@pytest.mark.parametrize("asked", [(), ("Stop",)], ids=["report", "ask"])
+def test_it_is_one_process(installed: InstalledScript, tmp_path: Path, asked: tuple[str, ...]) -> None:
+    """Neither a report nor a request starts another process."""
     trace = tmp_path / "trace"
-    with server(NOTHING_TO_SAY) as (port, _):
-        installed.daemon_at(port, *asked)
+    with server(EMPTY_REPLY) as (port, _):
+        installed.advertise(port, *asked)
         subprocess.run(
             ["strace", "-f", "-o", str(trace), "-e", "trace=process", BASH, "-p", str(installed.script), "Stop"],
             input=PAYLOAD,
@@ -503,8 +507,8 @@ def test_it_is_one_process(installed: Place, tmp_path: Path, asked: tuple[str, .
     assert calls == ["execve"]
 
 
-def test_it_uses_nothing_that_bash_3_lacks() -> None:
-    """The script keeps to what bash 3.2 understands outside of the branches for newer ones."""
+def test_it_uses_no_feature_that_bash_3_lacks() -> None:
+    """Outside the branches for newer versions."""
     newer = [r"\$\{\w+(,,|\^\^|@)", r"\bmapfile\b", r"\breadarray\b", r"\bdeclare -[An]", r"\|&", r"&>>", r"\bcoproc\b"]
     found = [pattern for pattern in newer if re.search(pattern, SCRIPT.read_text())]
     assert found == []

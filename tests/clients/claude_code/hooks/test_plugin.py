@@ -1,4 +1,4 @@
-"""The hooks as a plugin: the same events as an installation, handed to the Headspace that is there, and told once."""
+"""The hooks as a plugin: the same events as an installation, reported once."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import pytest
 
 from claude_headspace import __version__
 from claude_headspace.clients.claude_code.hooks import plugin
-from claude_headspace.clients.claude_code.hooks.events import known_to
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, put_script
+from claude_headspace.clients.claude_code.hooks.events import events_for
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
 from tests.support_hooks import Hooks
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -21,28 +21,28 @@ PAYLOAD = json.dumps({"session_id": "one", "cwd": "/projects/shop", "hook_event_
 
 
 @pytest.mark.parametrize("path", plugin.files())
-def test_the_folder_is_made_from_the_table(path: str) -> None:
-    """What is in the repository is what the program would write now."""
+def test_the_generated_files_are_current(path: str) -> None:
+    """The files in the repository equal the generated ones."""
     assert (ROOT / path).read_text() == plugin.files()[path], "run `.venv/bin/python docs/reference.py`"
 
 
-def test_it_registers_what_an_installation_does() -> None:
-    """The same events in the same form; only the place of the script differs."""
-    told: dict[str, Any] = json.loads((ROOT / "plugin/hooks/hooks.json").read_text())["hooks"]
-    assert list(told) == known_to(None)
-    for event, [group] in told.items():
+def test_it_registers_the_same_events_as_an_installation() -> None:
+    """Only the path of the script differs."""
+    hooks: dict[str, Any] = json.loads((ROOT / "plugin/hooks/hooks.json").read_text())["hooks"]
+    assert list(hooks) == events_for(None)
+    for event, [group] in hooks.items():
         [hook] = group["hooks"]
         assert (hook["type"], hook["args"]) == ("command", [event])
         assert hook["command"] == "${CLAUDE_PLUGIN_ROOT}/hooks/notify-headspace.sh"
 
 
-def test_its_version_is_the_programs() -> None:
-    """From one place."""
+def test_its_version_is_that_of_headspace() -> None:
+    """There is one source of the version."""
     assert json.loads((ROOT / "plugin/.claude-plugin/plugin.json").read_text())["version"] == __version__
 
 
-def test_the_script_can_be_run_and_is_quiet() -> None:
-    """It is executable, and what it does not need is not there: no other program is started."""
+def test_the_script_is_executable_and_starts_no_program() -> None:
+    """It is pure bash."""
     assert os.access(SCRIPT, os.X_OK)
     code = [line for line in SCRIPT.read_text().splitlines() if not line.startswith("#")]
     assert not re.search(r"\b(cat|curl|jq|python|sed)\b", "\n".join(code))
@@ -60,13 +60,13 @@ def fire(home: Path, **env: str) -> "subprocess.CompletedProcess[bytes]":
     )
 
 
-def told(state: Path) -> int:
-    """How many events wait."""
+def spooled(state: Path) -> int:
+    """The number of events in the spool."""
     return len(list((state / "spool").glob("*.json")))
 
 
 @pytest.mark.parametrize(
-    ("place", "env"),
+    ("directory", "env"),
     [
         (".local/state/headspace", {}),
         ("Library/Application Support/headspace", {}),
@@ -74,31 +74,31 @@ def told(state: Path) -> int:
         ("own", {"HEADSPACE_HOME": "{home}/own"}),
     ],
 )
-def test_it_finds_headspace(tmp_path: Path, place: str, env: dict[str, str]) -> None:
-    """Wherever its state directory is by default, and where the environment says."""
-    state = tmp_path / place
+def test_it_finds_headspace(tmp_path: Path, directory: str, env: dict[str, str]) -> None:
+    """In the default state directories, and where the environment says."""
+    state = tmp_path / directory
     (state / "spool").mkdir(parents=True)
-    put_script(ConfigDir(state), state, "token")
+    write_script(ConfigDir(state), state, "token")
     done = fire(tmp_path, **{name: value.format(home=tmp_path) for name, value in env.items()})
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert told(state) == 1
+    assert spooled(state) == 1
 
 
 def test_without_headspace_nothing_happens(tmp_path: Path) -> None:
-    """The plugin may be there before Headspace is: no error, no word, no file."""
+    """The plugin may be installed before Headspace: no error, no output, no file."""
     done = fire(tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_is_silent_where_the_settings_have_the_hooks(tmp_path: Path) -> None:
-    """Both registered: the event is told once. Taken out of the settings, the plugin tells it."""
+def test_it_does_nothing_if_the_settings_have_the_hooks(tmp_path: Path) -> None:
+    """With both, an event is reported once. After `uninstall` the plugin reports it."""
     hooks = Hooks(tmp_path)
     state = tmp_path
-    put_script(ConfigDir(state), state, "token")
+    write_script(ConfigDir(state), state, "token")
     hooks.fire("Stop", PAYLOAD)
     fire(tmp_path, HEADSPACE_HOME=str(state))
-    assert told(state) == 1
+    assert spooled(state) == 1
     hooks.headspace("uninstall", "--yes")
     fire(tmp_path, HEADSPACE_HOME=str(state))
-    assert told(state) == 2
+    assert spooled(state) == 2

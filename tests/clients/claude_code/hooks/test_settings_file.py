@@ -1,4 +1,4 @@
-"""Our hooks in the text of a settings file: everything else stays, and twice is like once."""
+"""Headspace's hooks in the text of a settings file: other content stays, and merging is idempotent."""
 
 import json
 from typing import Any
@@ -8,21 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
-from claude_headspace.clients.claude_code.hooks.settings_file import is_ours, merge, parse, registered, remove, wanted
+from claude_headspace.clients.claude_code.hooks.settings_file import (
+    hook_entries,
+    is_own_hook,
+    merge,
+    parse,
+    registered_hooks,
+    remove,
+)
 from claude_headspace.errors import BadConfiguration
 
 SCRIPT = "/home/me/.claude/hooks/notify-headspace.sh"
-HOOKS = wanted(REGISTERED, SCRIPT)
+HOOKS = hook_entries(REGISTERED, SCRIPT)
 FOREIGN = {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard.sh"}]}
 
 
 def merged(text: str) -> Any:
-    """What a text becomes, as data."""
+    """The settings after a merge."""
     return json.loads(merge(text, HOOKS, "settings.json"))
 
 
 def test_every_event_is_registered_in_exec_form() -> None:
-    """Each hook names the script by its whole path and gives it the event's name, without a shell."""
+    """Each hook has the absolute path of the script and the event name, without a shell."""
     hooks = merged("{}")["hooks"]
     assert hooks.keys() == REGISTERED.keys()
     assert hooks["PreToolUse"] == [
@@ -31,13 +38,13 @@ def test_every_event_is_registered_in_exec_form() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", "{}\n", '{"hooks": {}}', '{"model": "opus"}'])
-def test_any_settings_can_take_them(text: str) -> None:
-    """A file that is empty, or has no hooks yet, gets ours."""
-    assert len(registered(merged(text))) == len(REGISTERED)
+def test_hooks_are_added_to_any_settings(text: str) -> None:
+    """An empty file, or one without hooks."""
+    assert len(registered_hooks(merged(text))) == len(REGISTERED)
 
 
-def test_other_settings_and_hooks_stay_in_their_order() -> None:
-    """What was there keeps its place; ours come after it."""
+def test_other_settings_and_hooks_keep_their_order() -> None:
+    """New hooks come after them."""
     before = {"model": "opus", "hooks": {"Stop": [FOREIGN], "PreToolUse": [FOREIGN]}, "env": {"A": "1"}}
     after = merged(json.dumps(before))
     assert list(after) == ["model", "hooks", "env"]
@@ -57,8 +64,8 @@ def test_other_settings_and_hooks_stay_in_their_order() -> None:
     ],
     ids=["empty", "two spaces", "four spaces", "tabs", "one line", "BOM and CRLF"],
 )
-def test_the_file_is_written_as_it_was(text: str) -> None:
-    """Indentation, line ends, the last newline and letters stay as they are; taking ours away gives the text back."""
+def test_the_format_of_the_file_stays(text: str) -> None:
+    """Indentation, line ends, last newline and characters. Removing the hooks restores the text."""
     changed = merge(text, HOOKS, "settings.json")
     assert changed.endswith("\n") == text.endswith("\n")
     assert ("\r\n" in changed) == ("\r\n" in text)
@@ -66,8 +73,8 @@ def test_the_file_is_written_as_it_was(text: str) -> None:
     assert remove(changed, "settings.json") == text
 
 
-def test_merging_twice_is_like_merging_once() -> None:
-    """The second installation changes nothing, also with hooks of others around."""
+def test_merging_is_idempotent() -> None:
+    """Also with other hooks."""
     text = json.dumps({"hooks": {"Stop": [FOREIGN], "Other": []}}, indent=2)
     once = merge(text, HOOKS, "settings.json")
     assert merge(once, HOOKS, "settings.json") == once
@@ -83,10 +90,10 @@ def test_merging_twice_is_like_merging_once() -> None:
     ],
 )
 def test_entries_of_earlier_installations_are_replaced(old: dict[str, Any]) -> None:
-    """What an earlier version or another transport registered does not stay beside ours."""
-    assert is_ours(old)
+    """Hooks of an earlier version or another transport."""
+    assert is_own_hook(old)
     after = merged(json.dumps({"hooks": {"Stop": [{"hooks": [old, FOREIGN["hooks"][0]]}]}}))
-    assert [hook for event, hook in registered(after) if event == "Stop"] == [HOOKS["Stop"]]
+    assert [hook for event, hook in registered_hooks(after) if event == "Stop"] == [HOOKS["Stop"]]
     assert after["hooks"]["Stop"][0]["hooks"] == FOREIGN["hooks"]
 
 
@@ -102,15 +109,15 @@ def test_entries_of_earlier_installations_are_replaced(old: dict[str, Any]) -> N
         None,
     ],
 )
-def test_what_is_not_ours_is_left_alone(hook: Any) -> None:
-    """A hook that only looks a little like ours belongs to somebody else."""
-    assert not is_ours(hook)
+def test_similar_hooks_are_not_changed(hook: Any) -> None:
+    """They belong to other programs."""
+    assert not is_own_hook(hook)
     text = json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}})
     assert remove(text, "settings.json") == text
 
 
-def test_removing_takes_only_what_is_ours() -> None:
-    """A hook inside somebody else's group goes, its group stays; what is empty afterwards goes too."""
+def test_only_own_hooks_are_removed() -> None:
+    """A group with other hooks stays; groups and events that become empty are removed."""
     text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": [HOOKS["Stop"], {"type": "prompt"}]}]}, "a": 1})
     assert json.loads(remove(text, "settings.json")) == {
         "hooks": {"Stop": [{"matcher": "x", "hooks": [{"type": "prompt"}]}]},
@@ -125,16 +132,16 @@ def test_removing_takes_only_what_is_ours() -> None:
         ('{\n  "a": 1,\n}', "line 3, column 1"),
         ("{ // a comment\n}", "line 1, column 3"),
         ('{"a": 1', "line 1, column 8"),
-        ("[]", "no JSON object"),
-        ('"text"', "no JSON object"),
-        ('{"hooks": []}', "`hooks` is no object"),
-        ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is no list"),
-        ('{"hooks": {"Stop": [], "Stop": []}}', '"Stop" stands twice'),
+        ("[]", "not a JSON object"),
+        ('"text"', "not a JSON object"),
+        ('{"hooks": []}', "`hooks` is not an object"),
+        ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is not a list"),
+        ('{"hooks": {"Stop": [], "Stop": []}}', '"Stop" occurs twice'),
         ("[" * 100_000, "cannot be changed safely"),
     ],
 )
-def test_what_cannot_be_read_is_not_touched(text: str, where: str) -> None:
-    """A file that would be broken further is refused, with the place and with what to do."""
+def test_invalid_settings_are_refused(text: str, where: str) -> None:
+    """With the position and a hint."""
     with pytest.raises(BadConfiguration) as error:
         merge(text, HOOKS, "~/.claude/settings.json")
     assert "~/.claude/settings.json" in error.value.message
@@ -157,11 +164,11 @@ foreign_groups = st.lists(
     st.dictionaries(st.sampled_from(["Stop", "PreToolUse", "Unknown"]), foreign_groups, max_size=3),
     st.sampled_from([None, 1, 2, 4, "\t"]),
 )
-def test_in_and_out_again_gives_the_same_settings(others: Any, hooks: Any, indent: Any) -> None:
-    """Whatever stands in the settings, installing and removing leaves it as it was, and installing keeps all of it."""
+def test_merging_and_removing_restores_any_settings(others: Any, hooks: Any, indent: Any) -> None:
+    """For random settings and formats."""
     settings = {**others, **({"hooks": hooks} if hooks else {})}
     text = json.dumps(settings, indent=indent, ensure_ascii=False)
     changed = merge(text, HOOKS, "x")
-    assert len(registered(parse(changed, "x"))) == len(HOOKS)
+    assert len(registered_hooks(parse(changed, "x"))) == len(HOOKS)
     assert merge(changed, HOOKS, "x") == changed
     assert json.loads(remove(changed, "x")) == settings

@@ -1,4 +1,4 @@
-"""The status line: it tells what the payload says, prints a line, and keeps the one that was there."""
+"""The status line: it reports the payload, prints a line, and keeps a previous status line."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks.installation import SHIPPED_STATUS_LINE
+from claude_headspace.clients.claude_code.hooks.installation import STATUS_LINE_SCRIPT
 from tests.support import LIMIT_SECONDS, environment, running_daemon, wait_until
 from tests.support_hooks import Hooks
 
@@ -34,8 +34,8 @@ PAYLOAD: dict[str, Any] = {
 """As 2.1.325 sends it, with the limits that a subscription has."""
 
 
-def show(state: Path, payload: str | dict[str, Any] = PAYLOAD, script: Path = SHIPPED_STATUS_LINE, **env: str) -> str:
-    """Run the script as the client does; what it prints."""
+def show(state: Path, payload: str | dict[str, Any] = PAYLOAD, script: Path = STATUS_LINE_SCRIPT, **env: str) -> str:
+    """Run the script as the client does. Returns its output."""
     text = payload if isinstance(payload, str) else json.dumps(payload)
     done = subprocess.run(
         ["/bin/bash", "-p", str(script)],
@@ -58,28 +58,28 @@ def show(state: Path, payload: str | dict[str, Any] = PAYLOAD, script: Path = SH
         ("{limit} * $HOME $(id) {cost}", "5h 37%  *  $HOME  $(id)  $0.04\n"),
     ],
 )
-def test_the_line_is_made_of_words(tmp_path: Path, template: str, line: str) -> None:
-    """Placeholders are filled in, everything else stays as it is and is never run."""
+def test_placeholders_are_replaced(tmp_path: Path, template: str, line: str) -> None:
+    """Other text stays as it is and is never run."""
     (tmp_path / "glance").write_text("◆ 1 able-ant\n")
     assert show(tmp_path, HEADSPACE_STATUSLINE=template) == line
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", "\x00\xff", '{"session_id": 5}', json.dumps({"session_id": "x"})])
-def test_it_is_never_felt(tmp_path: Path, payload: str) -> None:
-    """Whatever it is given, without a daemon and without a spool: it exits with 0 and says nothing of it."""
+def test_it_never_fails(tmp_path: Path, payload: str) -> None:
+    """Any payload, without a daemon and without a spool: it exits with 0 and prints no error."""
     assert show(tmp_path, payload).strip() == ""
 
 
-def test_nothing_of_the_payload_is_run_or_acted_on(tmp_path: Path) -> None:
-    """A model may be called anything."""
+def test_nothing_from_the_payload_is_run(tmp_path: Path) -> None:
+    """The name of a model may contain anything."""
     hostile = {**PAYLOAD, "model": {"display_name": "$(touch pwned) `id` \u001b[31m & * \\"}}
     shown = show(tmp_path, hostile, HEADSPACE_STATUSLINE="{model} {cost}")
     assert "\x1b" not in shown
     assert not (tmp_path / "pwned").exists()
 
 
-def test_what_it_says_is_the_agents(tmp_path: Path) -> None:
-    """Context, cost, model and limits come from the client's own payload; the same numbers again are not kept."""
+def test_its_numbers_are_stored_with_the_agent(tmp_path: Path) -> None:
+    """Context, cost, model and limits. The same numbers again are not stored."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("session-start", {"session_id": "measured", "cwd": "/projects/measured"})
         show(tmp_path)
@@ -90,13 +90,13 @@ def test_what_it_says_is_the_agents(tmp_path: Path) -> None:
         show(tmp_path)
         show(tmp_path, {**PAYLOAD, "cost": {"total_cost_usd": 1.5}})
         wait_until(lambda: daemon.agents()[0]["cost_usd"] == 1.5, "the new cost")
-        told = [event for event in daemon.events() if event["name"] == "StatusLine"]
-        assert [event["origin"] for event in told] == ["status_line", "status_line"]
+        stored = [event for event in daemon.events() if event["name"] == "StatusLine"]
+        assert [event["origin"] for event in stored] == ["status_line", "status_line"]
         assert daemon.verified()
 
 
-def test_the_command_does_the_same(tmp_path: Path) -> None:
-    """`headspace statusline` runs the very script."""
+def test_the_command_prints_the_same_line(tmp_path: Path) -> None:
+    """`headspace statusline` runs the same script."""
     done = subprocess.run(
         [sys.executable, "-m", "claude_headspace", "statusline", "--line", "{context}"],
         input=json.dumps(PAYLOAD),
@@ -115,8 +115,8 @@ THEIRS = {"type": "command", "command": "tr 'a-z' 'A-Z' | cut -c1-30", "padding"
 
 
 @pytest.mark.parametrize("before", [None, "{}", json.dumps({"statusLine": THEIRS, "model": "opus"}, indent=4)])
-def test_it_is_installed_and_gone_without_a_trace(tmp_path: Path, before: str | None) -> None:
-    """The settings become byte for byte what they were, with a status line before or without one."""
+def test_uninstall_restores_the_settings(tmp_path: Path, before: str | None) -> None:
+    """Byte for byte, with or without a previous status line."""
     config = tmp_path / ".claude"
     config.mkdir()
     if before is not None:
@@ -132,19 +132,19 @@ def test_it_is_installed_and_gone_without_a_trace(tmp_path: Path, before: str | 
     assert list(config.rglob("*headspace*")) == []
 
 
-def test_the_one_that_was_there_goes_on(tmp_path: Path) -> None:
-    """It gets the same payload and prints the same line; the numbers are told all the same."""
+def test_a_previous_status_line_still_runs(tmp_path: Path) -> None:
+    """It gets the same payload and prints the same line."""
     config = tmp_path / ".claude"
     config.mkdir()
     (config / "settings.json").write_text(json.dumps({"statusLine": THEIRS}))
     hooks = Hooks(tmp_path, "--statusline")
     assert hooks.settings["statusLine"]["padding"] == 2
-    shown = show(tmp_path / "state-of-none", script=config / "hooks" / "statusline-headspace.sh")
+    shown = show(tmp_path / "missing", script=config / "hooks" / "statusline-headspace.sh")
     assert shown == json.dumps(PAYLOAD).upper()[:30] + "\n"
 
 
-def test_settings_that_others_changed_meanwhile_get_their_line_back(tmp_path: Path) -> None:
-    """Only what is ours is taken out, and the old entry comes back."""
+def test_a_previous_status_line_is_restored_in_changed_settings(tmp_path: Path) -> None:
+    """Only Headspace's entries are removed."""
     config = tmp_path / ".claude"
     config.mkdir()
     (config / "settings.json").write_text(json.dumps({"statusLine": THEIRS}))

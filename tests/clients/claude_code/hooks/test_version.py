@@ -18,8 +18,8 @@ from claude_headspace.clients.claude_code.hooks.version import find_version, par
         ("2", None),
     ],
 )
-def test_versions_are_read(text: str, version: tuple[int, ...] | None) -> None:
-    """The numbers at the beginning count; anything else is no version."""
+def test_a_version_is_parsed(text: str, version: tuple[int, ...] | None) -> None:
+    """The numbers at the start of the text."""
     assert parse_version(text) == version
 
 
@@ -27,10 +27,10 @@ def test_versions_are_read(text: str, version: tuple[int, ...] | None) -> None:
     ("script", "version"),
     [("echo '2.1.325 (Claude Code)'", (2, 1, 325)), ("exit 1", None), ("echo hello", None)],
 )
-def test_the_client_is_asked(
+def test_the_version_comes_from_the_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, version: tuple[int, ...] | None
 ) -> None:
-    """What `claude --version` says counts; one that fails says nothing."""
+    """From `claude --version`; a client that fails has no version."""
     program = tmp_path / "claude"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o700)
@@ -39,6 +39,6 @@ def test_the_client_is_asked(
 
 
 def test_without_a_client_there_is_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing in PATH, nothing known."""
+    """`claude` is not in PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_version() is None

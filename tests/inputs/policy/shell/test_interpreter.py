@@ -165,3 +165,65 @@ PIECES = st.sampled_from([*WORDS.split(), "\n", "\0", "\ue000"])
 def test_any_text_can_be_analysed(text: str) -> None:
     """Unbalanced quotes, stray keywords and markers raise no exception."""
     analyse(text)
+
+
+# --- cached results ---------------------------------------------------------------------------------------------------
+
+
+def test_result_without_files_is_cached() -> None:
+    """A text that uses no file is analysed once per directory."""
+    assert analyse("git status") is analyse("git status")
+    assert analyse("git status", "/other") is not analyse("git status")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "./script",
+        "sh script",
+        ". ./script",
+        "sh < script",
+        "cat script | sh",
+        'eval "$(cat script)"',
+        "bash -c ./script",
+        "(cd . && ./script)",
+        "./scr?pt",
+    ],
+)
+def test_changed_script_is_read_again(tmp_path: Path, text: str) -> None:
+    """The programs of a script are those that it contains now."""
+    script = tmp_path / "script"
+    script.write_text("first\n")
+    script.chmod(0o755)
+    assert "first" in {program.name for program in analyse(text, str(tmp_path)).programs}
+    script.write_text("second\n")
+    assert "second" in {program.name for program in analyse(text, str(tmp_path)).programs}
+
+
+@pytest.mark.parametrize("text", ["rm -rf link/", "cat link/x", "echo x > link/x", "rm link/*x", "cp a link/x"])
+def test_changed_link_is_followed_again(tmp_path: Path, text: str) -> None:
+    """A link is followed to where it points now."""
+    link = tmp_path / "link"
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").touch()
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / name)
+        found = analyse(text, str(tmp_path)).paths
+        assert any(use.real.startswith(str(tmp_path / name)) for use in found), found
+
+
+def test_new_program_of_a_glob_is_found(tmp_path: Path) -> None:
+    """A name with a glob is the program that matches now."""
+    text, names = f"{tmp_path}/tool[12]", []
+    for name in ("tool2", "tool1"):
+        (tmp_path / name).touch()
+        names += [analyse(text).programs[0].name]
+    assert names == ["tool2", "tool1"]
+
+
+def test_new_directory_is_noticed(tmp_path: Path) -> None:
+    """A copy into a directory writes below it, once it is one."""
+    assert not any(path.endswith("target/a") for _, path in file_uses("cp a target", str(tmp_path)))
+    (tmp_path / "target").mkdir()
+    assert any(path.endswith("target/a") for _, path in file_uses("cp a target", str(tmp_path)))

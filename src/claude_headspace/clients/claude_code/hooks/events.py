@@ -12,42 +12,42 @@ REGISTERED = {
     "SessionStart": "a context window opens: the agent is running",
     "SessionEnd": "a context window closes: the agent ended, or starts a new one",
     "Setup": "proves that the client runs before the first session",
-    "InstructionsLoaded": "which instruction files it follows",
+    "InstructionsLoaded": "which instruction files the agent follows",
     "UserPromptSubmit": "a command starts, or a question is answered",
     "UserPromptExpansion": "which slash command was used",
     "PreToolUse": "a tool is about to run; questions and plans wait from here on",
-    "PermissionRequest": "it waits for a permission",
-    "PermissionDenied": "a call was refused without asking",
-    "PostToolUse": "the call finished, and so did its wait",
-    "PostToolUseFailure": "the call failed",
-    "PostToolBatch": "all calls of a step ended, including those without a hook of their own",
-    "Notification": "it asks for attention, where no other hook says so",
+    "PermissionRequest": "the agent waits for a permission",
+    "PermissionDenied": "a tool call was refused without asking",
+    "PostToolUse": "a tool call finished, and with it its wait",
+    "PostToolUseFailure": "a tool call failed",
+    "PostToolBatch": "all tool calls of a step ended, including those without their own hook",
+    "Notification": "the agent asks for attention and no other hook reports why",
     "SubagentStart": "a sub-agent started",
     "SubagentStop": "a sub-agent finished",
-    "TaskCreated": "its to-do list got an entry",
-    "TaskCompleted": "an entry of its to-do list is done",
+    "TaskCreated": "an entry was added to the to-do list",
+    "TaskCompleted": "an entry of the to-do list is done",
     "Stop": "the turn ended: done, or with a question",
     "StopFailure": "the turn ended in an error",
-    "PreCompact": "it compacts its context",
-    "PostCompact": "it has compacted its context",
+    "PreCompact": "the agent compacts its context",
+    "PostCompact": "the agent has compacted its context",
     "PreModelSwitch": "the model is about to change",
     "PostModelSwitch": "the model changed",
-    "ConfigChange": "its settings changed, for instance these hooks",
-    "CwdChanged": "its working directory changed",
-    "DirectoryAdded": "it may work in one more directory",
+    "ConfigChange": "the settings of the client changed, for instance these hooks",
+    "CwdChanged": "the working directory changed",
+    "DirectoryAdded": "the agent may work in another directory",
     "FileChanged": "a watched file changed",
     "TeammateIdle": "a teammate is idle",
     "Elicitation": "an MCP server asks a question",
-    "ElicitationResult": "that question is answered",
+    "ElicitationResult": "the question of an MCP server was answered",
 }
-"""The event, and what it reports."""
+"""The registered events, and what each reports."""
 
-LEFT_OUT = {
+NOT_REGISTERED = {
     "MessageDisplay": "fires for every piece of streamed text; the transcript has the complete text",
     "WorktreeCreate": "a hook would replace the client's own creation of the worktree",
     "WorktreeRemove": "a hook would replace the client's own removal of the worktree",
 }
-"""Events without a hook, and the reason."""
+"""The events that are not registered, and why."""
 
 SINCE: dict[str, Version] = {
     "PreModelSwitch": (2, 1, 325),
@@ -71,6 +71,6 @@ def timeout_of(event: str) -> int:
     return HELD_TIMEOUT_SECONDS if event in HELD_HOOKS else TIMEOUT_SECONDS
 
 
-def known_to(version: Version | None) -> list[str]:
-    """The hooks to register for a client of this version; for an unknown version, those that all have."""
+def events_for(version: Version | None) -> list[str]:
+    """The hooks to register for a client of this version; for an unknown version, those of all versions."""
     return [event for event in REGISTERED if event not in SINCE or (version is not None and version >= SINCE[event])]

@@ -27,22 +27,26 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
-from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, STATUS_LINE, STATUS_LINE_NAME
+from claude_headspace.clients.claude_code.hooks.settings_file import (
+    SCRIPT_NAME,
+    STATUS_LINE_KEY,
+    STATUS_LINE_SCRIPT_NAME,
+)
 from claude_headspace.errors import BadConfiguration
 
-SHIPPED = Path(__file__).with_name(SCRIPT_NAME)
-SHIPPED_STATUS_LINE = Path(__file__).with_name(STATUS_LINE_NAME)
-USUAL_BASH = "/bin/bash"
+HOOK_SCRIPT = Path(__file__).with_name(SCRIPT_NAME)
+STATUS_LINE_SCRIPT = Path(__file__).with_name(STATUS_LINE_SCRIPT_NAME)
+DEFAULT_BASH = "/bin/bash"
 
 
-class Note(msgspec.Struct, frozen=True):
-    """What an installation records."""
+class InstallationRecord(msgspec.Struct, frozen=True):
+    """What an installation stores about itself."""
 
     written: str
-    """The digest of the settings that it wrote."""
+    """The digest of the written settings."""
     existed: bool
     """Whether there was a settings file before."""
-    made_folder: bool
+    created_folder: bool = msgspec.field(name="made_folder")
     """Whether it created the hooks directory."""
 
 
@@ -57,14 +61,14 @@ class ConfigDir(msgspec.Struct, frozen=True):
         return self.path / "settings.json"
 
     @property
-    def folder(self) -> Path:
+    def hooks_dir(self) -> Path:
         """The directory of Headspace's files."""
         return self.path / "hooks"
 
     @property
     def script(self) -> Path:
         """The hook script."""
-        return self.folder / SCRIPT_NAME
+        return self.hooks_dir / SCRIPT_NAME
 
     @property
     def conf(self) -> Path:
@@ -72,55 +76,55 @@ class ConfigDir(msgspec.Struct, frozen=True):
         return self.script.with_suffix(".conf")
 
     @property
-    def state(self) -> Path:
+    def state_link(self) -> Path:
         """The link by which the script finds Headspace."""
         return self.script.with_suffix(".state")
 
     @property
-    def before(self) -> Path:
+    def settings_backup(self) -> Path:
         """The settings before the first installation."""
         return self.script.with_suffix(".before.json")
 
     @property
-    def script_before(self) -> Path:
+    def script_backup(self) -> Path:
         """A script that had the same name before."""
         return self.script.with_suffix(".before.sh")
 
     @property
-    def note(self) -> Path:
+    def record(self) -> Path:
         """The record of the installation."""
         return self.script.with_suffix(".installed")
 
     @property
     def status_line(self) -> Path:
         """The status line script."""
-        return self.folder / STATUS_LINE_NAME
+        return self.hooks_dir / STATUS_LINE_SCRIPT_NAME
 
     @property
-    def wrapped(self) -> Path:
+    def wrapped_command(self) -> Path:
         """The command of the previous status line."""
         return self.status_line.with_suffix(".wrapped")
 
     @property
-    def status_line_before(self) -> Path:
+    def status_line_backup(self) -> Path:
         """The settings entry of the previous status line."""
         return self.status_line.with_suffix(".before.json")
 
     @property
-    def ours(self) -> tuple[Path, ...]:
+    def own_files(self) -> tuple[Path, ...]:
         """All files that belong to Headspace alone."""
-        line = (self.status_line, self.wrapped, self.status_line_before)
-        return self.script, self.conf, self.state, self.before, self.note, *line
+        line = (self.status_line, self.wrapped_command, self.status_line_backup)
+        return self.script, self.conf, self.state_link, self.settings_backup, self.record, *line
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What an installation or its removal does to the settings; None: no such file."""
+    """The settings before and after an installation or removal. None means that there is no file."""
 
     config: ConfigDir
     old: bytes | None
     new: bytes | None
-    restores: bool = False
-    """Whether they become byte for byte what they were before the first installation."""
+    restores_original: bool = False
+    """Whether the settings become byte for byte what they were before the first installation."""
 
     @property
     def changes(self) -> bool:
@@ -130,7 +134,7 @@ class Change(msgspec.Struct, frozen=True):
     def diff(self) -> list[str]:
         """The change as a diff."""
         name = str(self.config.settings)
-        old, new = _text(self.old, name).splitlines(), _text(self.new, name).splitlines()
+        old, new = _decode(self.old, name).splitlines(), _decode(self.new, name).splitlines()
         return list(difflib.unified_diff(old, new, name, name, lineterm=""))
 
 
@@ -140,98 +144,102 @@ class Change(msgspec.Struct, frozen=True):
 def plan_install(
     config: ConfigDir, events: Iterable[str], url: str | None = None, *, status_line: bool = False
 ) -> Change:
-    """What an installation for these events would do; with an address over HTTP, and with our status line if wanted."""
+    """The change that installs hooks for these events: over HTTP if there is a URL, otherwise as a command."""
     old = _read(config.settings)
     name = str(config.settings)
-    merged = settings.merge(_text(old, name), settings.wanted(events, str(config.script), url), name)
+    merged = settings.merge(_decode(old, name), settings.hook_entries(events, str(config.script), url), name)
     if status_line:
-        merged = settings.with_our_line(merged, str(config.status_line), name)
+        merged = settings.add_status_line(merged, str(config.status_line), name)
     return Change(config, old, merged.encode())
 
 
 def install(change: Change, state: Path, token: str) -> None:
-    """Install everything; the settings last, so that they never name a missing script."""
+    """Install everything. Settings are written last, so that they never name a missing script."""
     config = change.config
-    note = _read_note(config)
-    made_folder = note.made_folder if note else not config.folder.exists()
-    config.folder.mkdir(parents=True, exist_ok=True)
-    before = _before_us(change, note)
-    if note is None and (foreign := _read(config.script)) is not None:
-        _write(config.script_before, foreign, stat.S_IMODE(config.script.stat().st_mode))
-    put_script(config, state, token)
+    record = _read_record(config)
+    created_folder = record.created_folder if record else not config.hooks_dir.exists()
+    config.hooks_dir.mkdir(parents=True, exist_ok=True)
+    before = _original_settings(change, record)
+    if record is None and (foreign := _read(config.script)) is not None:
+        _write(config.script_backup, foreign, stat.S_IMODE(config.script.stat().st_mode))
+    write_script(config, state, token)
     _install_status_line(change)
     if before is None:
-        config.before.unlink(missing_ok=True)
+        config.settings_backup.unlink(missing_ok=True)
     else:
-        _write(config.before, before, 0o600)
+        _write(config.settings_backup, before, 0o600)
     assert change.new is not None
-    _write(config.note, msgspec.json.encode(Note(_digest(change.new), before is not None, made_folder)), 0o600)
+    _write(
+        config.record,
+        msgspec.json.encode(InstallationRecord(_digest(change.new), before is not None, created_folder)),
+        0o600,
+    )
     if change.changes:
         _write_settings(config.settings, change.new)
 
 
-def put_script(config: ConfigDir, state: Path, token: str) -> None:
+def write_script(config: ConfigDir, state: Path, token: str) -> None:
     """Write the script, and what it needs to reach Headspace."""
     _write(config.script, script_text().encode(), 0o700)
-    _link(config.state, state)
+    _link(config.state_link, state)
     _write(config.conf, f"token={token}\n".encode(), 0o600)
 
 
 def _install_status_line(change: Change) -> None:
-    """Our status line, if the settings will name it; what they name now is kept, and its command goes on."""
+    """Write the status line script if the settings will name it, and save the previous status line."""
     config, name = change.config, str(change.config.settings)
-    if not settings.shows_our_line(settings.parse(_text(change.new, name), name)):
+    if not settings.has_own_status_line(settings.parse(_decode(change.new, name), name)):
         return
-    _write(config.status_line, _with_a_bash(SHIPPED_STATUS_LINE).encode(), 0o700)
-    found = settings.parse(_text(change.old, name), name)
-    if STATUS_LINE in found and not settings.shows_our_line(found):
-        entry = found[STATUS_LINE]
-        _write(config.status_line_before, msgspec.json.encode(entry), 0o600)
+    _write(config.status_line, _with_bash_path(STATUS_LINE_SCRIPT).encode(), 0o700)
+    found = settings.parse(_decode(change.old, name), name)
+    if STATUS_LINE_KEY in found and not settings.has_own_status_line(found):
+        entry = found[STATUS_LINE_KEY]
+        _write(config.status_line_backup, msgspec.json.encode(entry), 0o600)
         command = entry.get("command") if isinstance(entry, dict) else None
         if isinstance(command, str) and command.strip():
-            _write(config.wrapped, command.encode(), 0o600)
+            _write(config.wrapped_command, command.encode(), 0o600)
 
 
-def _status_line_before(config: ConfigDir) -> object:
+def _read_status_line_backup(config: ConfigDir) -> object:
     """The entry of the previous status line; None if there was none."""
     try:
-        return msgspec.json.decode(config.status_line_before.read_bytes())
+        return msgspec.json.decode(config.status_line_backup.read_bytes())
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _before_us(change: Change, note: Note | None) -> bytes | None:
-    """The settings as they would be without us: those we found first, as long as nobody else has changed them since."""
-    if note is not None and change.old is not None and _digest(change.old) == note.written:
-        return _read(change.config.before) if note.existed else None
+def _original_settings(change: Change, record: InstallationRecord | None) -> bytes | None:
+    """The settings to restore: the backup, or if they were changed since, these without Headspace's entries."""
+    if record is not None and change.old is not None and _digest(change.old) == record.written:
+        return _read(change.config.settings_backup) if record.existed else None
     if change.old is None:
         return None
     name = str(change.config.settings)
-    return settings.remove(_text(change.old, name), name, _status_line_before(change.config)).encode()
+    return settings.remove(_decode(change.old, name), name, _read_status_line_backup(change.config)).encode()
 
 
 def script_text() -> str:
     """The script, with the path of an installed bash."""
-    return _with_a_bash(SHIPPED)
+    return _with_bash_path(HOOK_SCRIPT)
 
 
-def _with_a_bash(shipped: Path) -> str:
-    text = shipped.read_text(encoding="utf-8")
-    if Path(USUAL_BASH).exists():
+def _with_bash_path(script: Path) -> str:
+    text = script.read_text(encoding="utf-8")
+    if Path(DEFAULT_BASH).exists():
         return text
     found = shutil.which("bash")
     if found is None:
-        raise BadConfiguration("no_bash", "There is no bash on this machine.", "Install it, or use `--transport http`.")
-    return text.replace(USUAL_BASH, found, 1)
+        raise BadConfiguration("no_bash", "bash is not installed.", "Install it, or use `--transport http`.")
+    return text.replace(DEFAULT_BASH, found, 1)
 
 
 def has_hooks(config: ConfigDir) -> bool:
     """Whether the settings contain Headspace's hooks."""
     name = str(config.settings)
-    return bool(settings.registered(settings.parse(_text(_read(config.settings), name), name)))
+    return bool(settings.registered_hooks(settings.parse(_decode(_read(config.settings), name), name)))
 
 
-def plugins(config: ConfigDir) -> list[Path]:
+def find_plugins(config: ConfigDir) -> list[Path]:
     """The plugins in a configuration directory that register Headspace's hooks."""
     found = (config.path / "plugins").glob("**/hooks/hooks.json")
     return [path.parent.parent for path in found if SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace")]
@@ -241,32 +249,32 @@ def plugins(config: ConfigDir) -> list[Path]:
 
 
 def plan_uninstall(config: ConfigDir) -> Change:
-    """What a removal would do."""
+    """The change that removes the hooks."""
     old = _read(config.settings)
-    note = _read_note(config)
+    record = _read_record(config)
     if old is None:
         return Change(config, None, None)
-    if note is not None and _digest(old) == note.written:
-        return Change(config, old, _read(config.before) if note.existed else None, restores=True)
+    if record is not None and _digest(old) == record.written:
+        return Change(config, old, _read(config.settings_backup) if record.existed else None, restores_original=True)
     name = str(config.settings)
-    return Change(config, old, settings.remove(_text(old, name), name, _status_line_before(config)).encode())
+    return Change(config, old, settings.remove(_decode(old, name), name, _read_status_line_backup(config)).encode())
 
 
 def uninstall(change: Change) -> None:
-    """Remove everything; the settings first, so that they never name a missing script."""
+    """Remove everything. Settings are written first, so that they never name a missing script."""
     config = change.config
-    note = _read_note(config)
+    record = _read_record(config)
     if change.changes:
         if change.new is None:
-            _target(config.settings).unlink(missing_ok=True)
+            _link_target(config.settings).unlink(missing_ok=True)
         else:
             _write_settings(config.settings, change.new)
-    for path in config.ours:
+    for path in config.own_files:
         path.unlink(missing_ok=True)
-    if config.script_before.exists():
-        config.script_before.replace(config.script)
-    if note is not None and note.made_folder and not any(config.folder.iterdir()):
-        config.folder.rmdir()
+    if config.script_backup.exists():
+        config.script_backup.replace(config.script)
+    if record is not None and record.created_folder and not any(config.hooks_dir.iterdir()):
+        config.hooks_dir.rmdir()
 
 
 # --- files ---
@@ -291,35 +299,35 @@ def _read(path: Path) -> bytes | None:
         raise BadConfiguration(
             "unreadable_settings",
             f"{path} cannot be read: {error.strerror}.",
-            "Nothing was changed; check who owns it.",
+            "Nothing was changed. Check the owner of the file.",
         ) from error
 
 
-def _text(data: bytes | None, name: str) -> str:
+def _decode(data: bytes | None, name: str) -> str:
     try:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadConfiguration(
             "bad_settings",
             f"{name} cannot be changed safely: it is not UTF-8 ({error.reason} at byte {error.start}).",
-            "Nothing was changed. Correct the file, or move it away, and run this again.",
+            "Nothing was changed. Correct or move the file, and run this again.",
         ) from error
 
 
-def _read_note(config: ConfigDir) -> Note | None:
+def _read_record(config: ConfigDir) -> InstallationRecord | None:
     try:
-        return msgspec.json.decode(config.note.read_bytes(), type=Note)
+        return msgspec.json.decode(config.record.read_bytes(), type=InstallationRecord)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _target(path: Path) -> Path:
+def _link_target(path: Path) -> Path:
     """The file behind a link, whether it exists or not."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _write_settings(path: Path, data: bytes) -> None:
-    target = _target(path)
+    target = _link_target(path)
     try:
         found = target.stat()
     except FileNotFoundError:
@@ -330,16 +338,16 @@ def _write_settings(path: Path, data: bytes) -> None:
 
 def _link(path: Path, target: Path) -> None:
     """Create a link atomically."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    draft.symlink_to(target)
-    draft.replace(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    temporary.replace(path)
 
 
 def _write(path: Path, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
     """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -348,9 +356,11 @@ def _write(path: Path, data: bytes, mode: int, owner: tuple[int, int] | None = N
             if owner is not None and owner != (os.geteuid(), os.getegid()):
                 os.fchown(handle, *owner)
             os.fchmod(handle, mode)
-        Path(draft).replace(path)
+        Path(temporary).replace(path)
     except OSError as error:
-        Path(draft).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise BadConfiguration(
-            "cannot_write", f"{path} cannot be written: {error.strerror}.", "Check who owns it and its directory."
+            "cannot_write",
+            f"{path} cannot be written: {error.strerror}.",
+            "Check the owner of its directory.",
         ) from error

@@ -1,19 +1,19 @@
-"""The hooks as a plugin of Claude Code: the files of `plugin/`, made from the same table as an installation.
+"""The hooks as a plugin of Claude Code: the files of `plugin/`, generated from the same table as an installation.
 
-The plugin's own script only hands the event on, to the script that the daemon keeps in its state directory; so it fits
-whatever version of Headspace there is. Where the settings have our hooks as well it stays silent: nothing fires twice.
+The script of the plugin forwards the event to the hook script in the daemon's state directory, so it works with any
+version of Headspace. It does nothing if the settings have the hooks too, so that no event is reported twice.
 """
 
 import json
 
 from claude_headspace import __version__
-from claude_headspace.clients.claude_code.hooks.events import known_to
-from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, wanted
+from claude_headspace.clients.claude_code.hooks.events import events_for
+from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, hook_entries
 
 ROOT = "${CLAUDE_PLUGIN_ROOT}"
 """The variable that the client replaces with the plugin's directory."""
 NAME = "headspace"
-ABOUT = "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
+DESCRIPTION = "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
 OWNER = {"name": "Headspace contributors"}
 
 
@@ -28,13 +28,13 @@ def files() -> dict[str, str]:
 
 def manifest() -> dict[str, object]:
     """The plugin's manifest."""
-    return {"name": NAME, "version": __version__, "description": ABOUT, "author": OWNER, "license": "MIT"}
+    return {"name": NAME, "version": __version__, "description": DESCRIPTION, "author": OWNER, "license": "MIT"}
 
 
 def hooks() -> dict[str, object]:
     """The hooks that every client version in use knows."""
-    entries = wanted(known_to(None), f"{ROOT}/hooks/{SCRIPT_NAME}")
-    return {"description": ABOUT, "hooks": {event: [{"hooks": [hook]}] for event, hook in entries.items()}}
+    entries = hook_entries(events_for(None), f"{ROOT}/hooks/{SCRIPT_NAME}")
+    return {"description": DESCRIPTION, "hooks": {event: [{"hooks": [hook]}] for event, hook in entries.items()}}
 
 
 def marketplace() -> dict[str, object]:
@@ -42,7 +42,7 @@ def marketplace() -> dict[str, object]:
     return {
         "name": NAME,
         "owner": OWNER,
-        "plugins": [{"name": NAME, "source": "./plugin", "description": ABOUT}],
+        "plugins": [{"name": NAME, "source": "./plugin", "description": DESCRIPTION}],
     }
 
 

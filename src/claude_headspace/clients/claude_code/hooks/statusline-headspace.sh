@@ -1,6 +1,5 @@
 #!/bin/bash -p
-# Claude Code's status line: tells Headspace what the client says of its context and cost, and prints a line. The end of
-# this file explains it.
+# The status line of Claude Code: reports context usage and cost to Headspace, and prints a line. Explained at the end.
 LC_ALL=C IFS='' state=${HEADSPACE_STATE:-${0%/*}/notify-headspace.state}
 exec 2>/dev/null
 umask 077
@@ -15,21 +14,23 @@ payload=$first$payload
 [[ $payload == *'"session_id"'* ]] || exit 0
 flat=${payload//$'\n'/ }
 
-# --- telling, as notify-headspace.sh does ---
+# --- report, like notify-headspace.sh ---
 
 fired=''
 [[ $BASH_VERSION < 5 ]] || fired=${EPOCHREALTIME/,/.}
 file=$state/spool/${fired:-0}-$$-$RANDOM.json
-id=$HOSTNAME-$$-$fired-$RANDOM pid=$CLAUDE_PID pane=$TMUX_PANE agent=$CLAUDE_HEADSPACE_SESSION_ID wrapper=$CLAUDE_SESSION_ID
-if [[ -d $state/spool && ! -e $state/spool/full && $id$pid$pane$agent$wrapper != *[!A-Za-z0-9%._:/@-]* ]]; then
-    printf '%s\n' "{\"event\":\"StatusLine\",\"delivery-id\":\"$id\"${fired:+,\"fired-at\":\"$fired\"}${pid:+,\"client-pid\":\"$pid\"}\
-${pane:+,\"tmux-pane\":\"$pane\"}${agent:+,\"session-id\":\"$agent\"}${wrapper:+,\"wrapper-id\":\"$wrapper\"}}" "$flat" \
-        >"$file" || { [[ ! -e $file ]] || rm -f "$file"; } # a full disk: half an event is none
+delivery_id=$HOSTNAME-$$-$fired-$RANDOM pid=$CLAUDE_PID pane=$TMUX_PANE
+headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID
+if [[ -d $state/spool && ! -e $state/spool/full && $delivery_id$pid$pane$headspace_id$wrapper_id != *[!A-Za-z0-9%._:/@-]* ]]; then
+    printf '%s\n' "{\"event\":\"StatusLine\",\"delivery-id\":\"$delivery_id\"${fired:+,\"fired-at\":\"$fired\"}\
+${pid:+,\"client-pid\":\"$pid\"}${pane:+,\"tmux-pane\":\"$pane\"}${headspace_id:+,\"session-id\":\"$headspace_id\"}\
+${wrapper_id:+,\"wrapper-id\":\"$wrapper_id\"}}" "$flat" \
+        >"$file" || { [[ ! -e $file ]] || rm -f "$file"; } # the disk is full: remove the partial file
 fi
 
-# --- the line ---
+# --- print the line ---
 
-# One that was there before is shown as it was.
+# A previous status line is still shown.
 if [[ -z $HEADSPACE_STATUSLINE && -s ${0%.sh}.wrapped ]]; then
     printf '%s' "$payload" | /bin/sh -c "$(<"${0%.sh}.wrapped")"
     exit 0
@@ -40,16 +41,16 @@ template=$HEADSPACE_STATUSLINE
 [[ -n $template ]] || template='{model} {context} {cost} {fleet}'
 
 model='' context='' cost='' limit=''
-between='[[:space:]]*:[[:space:]]*'
-find() { # sets found
+colon='[[:space:]]*:[[:space:]]*'
+find() { # the first group of a pattern, in `found`
     [[ $flat =~ $1 ]] && found=${BASH_REMATCH[1]} || found=''
     return 0
 }
-find "\"display_name\"$between\"([^\"\\\\]*)\"" && model=$found
-find "\"remaining_percentage\"$between([0-9]+)" && context=${found:+ctx $((100 - found))%}
-find "\"total_cost_usd\"$between([0-9.]+)" && cost=$found
+find "\"display_name\"$colon\"([^\"\\\\]*)\"" && model=$found
+find "\"remaining_percentage\"$colon([0-9]+)" && context=${found:+ctx $((100 - found))%}
+find "\"total_cost_usd\"$colon([0-9.]+)" && cost=$found
 [[ -z $cost ]] || printf -v cost '$%.2f' "$cost"
-find "\"five_hour\"$between\\{[^}]*\"used_percentage\"$between([0-9]+)" && limit=${found:+5h $found%}
+find "\"five_hour\"$colon\\{[^}]*\"used_percentage\"$colon([0-9]+)" && limit=${found:+5h $found%}
 fleet=''
 read -r fleet <"$state/glance"
 
@@ -68,13 +69,13 @@ done
 printf '%s\n' "$line"
 exit 0
 
-# Installed by `headspace install --statusline` beside notify-headspace.sh, or run by `headspace statusline`.
+# Installed by `headspace install --statusline` next to notify-headspace.sh, or run by `headspace statusline`.
 #
-# What the payload says goes into the spool, from where the daemon takes it. Then a line is printed: that of the status line
-# which was there before (statusline-headspace.wrapped holds its command), else one made of words, in which {model},
-# {context}, {cost}, {limit} (of five hours) and {fleet} (who waits, from the daemon's file `glance`) stand for what is known;
-# statusline-headspace.line or HEADSPACE_STATUSLINE holds it.
+# The payload is written into the spool, which the daemon reads. Then a line is printed: that of the previous status line, if
+# there was one (statusline-headspace.wrapped has its command), otherwise a template with the placeholders {model}, {context},
+# {cost}, {limit} (of five hours) and {fleet} (the board in one line, from the status file `glance`). The template is
+# HEADSPACE_STATUSLINE, or the content of statusline-headspace.line.
 #
 # Rules
-# - It exits with 0 and is done in milliseconds, whether the daemon runs or not.
-# - Nothing that comes from the payload is run or expanded. Escapes of JSON are not undone, so no control byte is printed.
+# - Exits with 0 within milliseconds, whether the daemon runs or not.
+# - Runs or expands nothing from the payload. JSON escapes are not decoded, so no control byte is printed.

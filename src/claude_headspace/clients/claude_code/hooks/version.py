@@ -1,4 +1,4 @@
-"""The Claude Code on this machine, as far as the hooks need to know it: its version."""
+"""Finds the version of the installed Claude Code."""
 
 import re
 import shutil
@@ -6,26 +6,26 @@ import subprocess
 
 from claude_headspace.clients.claude_code.hooks.events import Version
 
-PATIENCE_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 
 
 def find_version() -> Version | None:
-    """The version of the `claude` that the user would start; None if there is none, or it does not say."""
+    """The version of the `claude` in PATH; None if it is not installed or does not report one."""
     program = shutil.which("claude")
     if program is None:
         return None
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [program, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return parse_version(done.stdout)
+    return parse_version(result.stdout)
 
 
 def parse_version(text: str) -> Version | None:

@@ -27,7 +27,7 @@ from claude_headspace.clients.claude_code.wire import STATUS_LINE
 WINDOW_TOKENS = 200_000
 PRICES = {"opus": 2.5, "sonnet": 1.0, "haiku": 0.3}
 HISTORY_WORK_FACTOR, HISTORY_PAUSE_FACTOR = 6.0, 1.7
-"""How much longer work and pauses take in the history than while somebody is watching."""
+"""How much longer work and pauses take in the history: a running demo is faster than real work."""
 
 _TURN_HOOKS = (
     "UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStop"

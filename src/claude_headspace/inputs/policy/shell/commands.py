@@ -5,7 +5,7 @@ from claude_headspace.inputs.policy.shell.findings import Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
-from claude_headspace.inputs.policy.shell.markers import has_glob, unmark
+from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, without_markers
 from claude_headspace.inputs.policy.shell.scripts import (
     SHELLS,
     run_awk,
@@ -31,15 +31,32 @@ from claude_headspace.inputs.policy.shell.wrappers import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait
 
+MAX_CACHED = 500
+MAX_CACHED_CHARS = 2_000
+"""Longer texts are not cached: they rarely repeat."""
+
+_cache: dict[tuple[str, str, str, str], Findings] = {}
+"""Recent results, the last used ones at the end. Only those that no file can change."""
+
 
 def analyse_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
     """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
+    key = text, directory, home, project
+    findings = _cache.pop(key, None) or _analyse(*key)
+    if not findings.depends_on_files and len(text) <= MAX_CACHED_CHARS:
+        _cache[key] = findings
+        if len(_cache) > MAX_CACHED:
+            _cache.pop(next(iter(_cache)))
+    return findings
+
+
+def _analyse(text: str, directory: str, home: str, project: str) -> Findings:
     findings = Findings()
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
     )
     try:
-        shell.run(text)
+        shell.run(without_markers(text))
     except RecursionError:  # only from generated text
         findings.add_trait(Trait.UNREADABLE_SCRIPT)
     findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))

@@ -17,6 +17,8 @@ class Findings:
         self.programs: list[Program] = []
         self.paths: list[PathUse] = []
         self.traits: dict[Trait, None] = {}
+        self.depends_on_files = False
+        """Whether the analysis used the file system. The result may differ when a file or link changes."""
         self._commands_left = MAX_COMMANDS
 
     def add_trait(self, trait: Trait) -> None:

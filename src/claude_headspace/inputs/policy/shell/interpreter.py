@@ -14,7 +14,7 @@ from claude_headspace.inputs.policy.paths import find_path_uses, first_glob_matc
 from claude_headspace.inputs.policy.shell import words
 from claude_headspace.inputs.policy.shell.findings import MAX_DEPTH, MAX_WORDS, Findings
 from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow, concatenate
-from claude_headspace.inputs.policy.shell.markers import SPLIT, quote, unmark, without_markers
+from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, without_markers
 from claude_headspace.inputs.policy.shell.syntax import (
     is_fork_bomb,
     node_text,
@@ -147,6 +147,7 @@ class Shell:
 
     def record_use(self, argument: str, use: Use, program: str, *, recursive: bool = False) -> None:
         """Record the use of the file or files that an argument names."""
+        self.findings.depends_on_files = True
         self.findings.paths += find_path_uses(
             argument, self.directory, use, used_by=program, recursive=recursive, links=self.links
         )
@@ -160,6 +161,7 @@ class Shell:
         path = self.resolve_path(argument)
         if path in self.written_files:
             return self.written_files[path], True
+        self.findings.depends_on_files = True
         text = read_small_text(path)
         return (None if text is None else without_markers(text)), False
 
@@ -332,7 +334,10 @@ class Shell:
             arguments = arguments[1:]
         if not arguments or not self.findings.try_count_command():
             return EMPTY
-        path = first_glob_match(arguments[0], self.directory)
+        path = unmark(arguments[0])
+        if has_glob(arguments[0]):
+            self.findings.depends_on_files = True
+            path = first_glob_match(arguments[0], self.directory)
         name = path.rstrip("/").rpartition("/")[2]
         if name in self.functions and name == path:
             return self._call_function(name, arguments[1:], stdin)

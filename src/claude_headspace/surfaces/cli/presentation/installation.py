@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from claude_headspace.clients.claude_code.hooks.events import LEFT_OUT, REGISTERED, SINCE
+from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.text.formatting import Json, clean_text, count
 
-WIDEST_EVENT = max(map(len, (*REGISTERED, *LEFT_OUT)))
+WIDEST_EVENT = max(map(len, (*REGISTERED, *NOT_REGISTERED)))
 
 
 def hook_reasons(events: Sequence[str], width: int) -> list[Line]:
@@ -19,7 +19,7 @@ def hook_reasons(events: Sequence[str], width: int) -> list[Line]:
         *_reasons({event: REGISTERED[event] for event in events}, width),
         EMPTY_LINE,
         line(Span("It will not send these", "strong")),
-        *_reasons({**LEFT_OUT, **unknown}, width),
+        *_reasons({**NOT_REGISTERED, **unknown}, width),
         EMPTY_LINE,
     ]
 
@@ -55,7 +55,7 @@ def _install_line(plan: Change, done: str) -> Line:
         return line(f"Hooks installed in {where}; {rest}.")
     if not plan.changes:
         return line(f"No hooks of Headspace found in {where}.")
-    rest = "settings.json is restored" if plan.restores else "nothing else in settings.json was changed"
+    rest = "settings.json is restored" if plan.restores_original else "nothing else in settings.json was changed"
     return line(f"Hooks removed from {where}; {rest}.")
 
 

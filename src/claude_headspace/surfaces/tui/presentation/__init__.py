@@ -1,1 +1,1 @@
-"""What `headspace top` shows, as lines of texts with roles. Pure: no widget, no clock, no I/O."""
+"""The content of `headspace top` as lines of text with roles. Pure: no widget, no clock, no I/O."""

@@ -1,4 +1,4 @@
-"""What stands around the list: the head with the numbers, the foot with the keys, and what an empty board says."""
+"""The header with the counts, the footer with the keys, and the text of an empty board."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,9 @@ from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import HINTS
 
-Text = str
 
-
-def head(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
-    """The name, how many are in which state, and whether that is live."""
+def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
+    """The name, the number of agents by state, and the connection."""
     name = Span(" headspace  ", "strong")
     numbers = tally(agents) if agents else (Span("no agents" if loaded else "", "dim"),)
     live = Span("live " if connected else "reconnecting ", "dim" if connected else "warm")
@@ -22,14 +20,14 @@ def head(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -
         live = Span("waiting for the daemon ", "warm")
     used = cell_len(name.text) + sum(cell_len(part.text) for part in numbers) + cell_len(live.text)
     if used > width:
-        numbers = _short(agents)
+        numbers = _short_counts(agents)
         used = cell_len(name.text) + sum(cell_len(part.text) for part in numbers) + cell_len(live.text)
     space = Span(" " * max(width - used, 1))
     return (name, *numbers, space, live)
 
 
-def _short(agents: Sequence[Json]) -> Line:
-    """The numbers without their words."""
+def _short_counts(agents: Sequence[Json]) -> Line:
+    """The counts without the names of the states."""
     spans: list[Span] = []
     for state, mark in SHAPES.items():
         number = sum(1 for agent in agents if agent["state"] == state)
@@ -38,21 +36,21 @@ def _short(agents: Sequence[Json]) -> Line:
     return tuple(spans)
 
 
-def foot(width: int, *, filtering: str, hidden: int, message: Line | None) -> Line:
-    """A message while there is one; else what narrows the list, and the keys."""
+def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | None) -> Line:
+    """The message if there is one, else the filter and the keys."""
     if message is not None:
         return (Span(" "), *message)
     start: list[Span] = [Span(" ")]
-    if filtering:
-        start += [Span(f"filter: {filtering}", "warm"), Span("  esc clears   ", "dim")]
+    if filter_text:
+        start += [Span(f"filter: {filter_text}", "warm"), Span("  esc clear   ", "dim")]
     if hidden:
         start += [Span(f"{hidden} ended hidden   ", "dim")]
     room = width - sum(cell_len(part.text) for part in start)
-    return (*start, *_hints(room))
+    return (*start, *_key_hints(room))
 
 
-def _hints(room: int) -> Line:
-    """As many keys as there is room for, the most wanted first; help is always among them."""
+def _key_hints(room: int) -> Line:
+    """As many keys as fit, most important first. Help is always included."""
     shown: list[Span] = []
     for key, word in HINTS:
         last = key == HINTS[-1][0]
@@ -64,14 +62,18 @@ def _hints(room: int) -> Line:
     return tuple(shown)
 
 
-def empty(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[Line]:
-    """What a list without agents says, and what to do."""
+def empty_board_lines(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[Line]:
+    """The text of a list without agents, and what to do."""
     if filtered:
-        return [EMPTY_LINE, line("  No agent matches."), dim("  esc clears the filter, e shows those that ended.")]
+        return [
+            EMPTY_LINE,
+            line("  No agent matches."),
+            dim("  Press esc to clear the filter, e to show ended agents."),
+        ]
     if not loaded and not connected:
-        texts = ("Headspace is not running.", "headspace up   starts it; the board fills by itself.")
+        texts = ("Headspace is not running.", "Start it with `headspace up`. The board connects automatically.")
     elif not loaded:
-        texts = ("Reading the board…", "")
+        texts = ("Loading…", "")
     else:
-        texts = ("No agents yet.", "Sessions of Claude Code appear as soon as they report; headspace run starts one.")
+        texts = ("No agents yet.", "Sessions appear when they report. Start one with `headspace run`.")
     return [EMPTY_LINE, line(f"  {cut(texts[0], width - 2)}"), dim(f"  {cut(texts[1], width - 2)}")]

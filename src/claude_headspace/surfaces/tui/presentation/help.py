@@ -1,28 +1,28 @@
-"""The help: every key from the table, and what the shapes mean."""
+"""The help: all keys, and the meaning of the shapes."""
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.text.labels import SHAPES
 from claude_headspace.surfaces.tui.keys import KEYS
 
 MEANINGS = {
-    "waiting": "it needs you: a question, a plan, a permission",
-    "error": "its turn ended in an error",
-    "working": "a turn runs, or a sub-agent does",
+    "waiting": "needs you: a question, a plan or a permission request",
+    "error": "the last turn ended with an error",
+    "working": "a turn or a sub-agent is running",
     "idle": "ready for a prompt",
-    "starting": "announced, not heard of yet",
-    "ended": "its client is gone",
+    "starting": "registered, has not reported yet",
+    "ended": "the client has ended",
 }
 
 
 def help_lines(width: int) -> list[Line]:
-    """The whole help."""
+    """All lines of the help."""
     lines: list[Line] = []
     for key in KEYS:
-        lines += hanging(line(Span(f" {key.label:<9}", "key")), key.meaning, width, "said")
+        lines += hanging(line(Span(f" {key.label:<9}", "key")), key.description, width, "said")
     lines += [EMPTY_LINE]
     for state, shape in SHAPES.items():
         lines += hanging(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
     return [
         *lines,
-        line(Span(" •", "unseen"), " " * 10, Span("something came of it that you have not looked at", "said")),
+        line(Span(" •", "unseen"), " " * 10, Span("has changes that you have not seen", "said")),
     ]

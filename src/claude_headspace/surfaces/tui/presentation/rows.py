@@ -1,6 +1,6 @@
-"""The list, one line for each agent: does it need me, who is it, what does it do, since when, how full, what it cost.
+"""The list: one line for each agent, with state, name, project, activity, context, cost and time.
 
-On a narrow terminal the least important columns go first, so that what an agent does stays readable.
+A narrow terminal shows fewer columns, so that the activity stays readable.
 """
 
 from collections.abc import Sequence
@@ -19,51 +19,51 @@ HEADINGS = {
     "name": "  agent",
     "unseen": "",
     "where": "project",
-    "doing": "what it does",
+    "doing": "activity",
     "tool": "last tool",
     "todo": "todo",
     "context": "ctx",
     "cost": "cost",
     "since": "since",
 }
-_TO_THE_RIGHT = frozenset({"todo", "context", "cost", "since"})
-_NEEDS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
-"""How wide the list must be to have a column."""
+_RIGHT_ALIGNED = frozenset({"todo", "context", "cost", "since"})
+_MIN_LIST_WIDTHS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
+"""How wide the list must be to show a column."""
 
-MOST_NAME, MOST_WHERE, LEAST_DOING = 26, 30, 32
-SINCE = len("59 min")
+MAX_NAME_WIDTH, MAX_PROJECT_WIDTH, MIN_ACTIVITY_WIDTH = 26, 30, 32
+SINCE_WIDTH = len("59 min")
 GAP = 2
-WARM, HOT = 80, 95
-"""How full a context may be before it is pointed out."""
+CONTEXT_WARNING_PERCENT, CONTEXT_CRITICAL_PERCENT = 80, 95
+"""From which usage on the context is highlighted."""
 
 
 class Columns(NamedTuple):
-    """Which columns there are, how wide each is, and whether the project stands with its branch."""
+    """The width of each column, and whether the project is shown with its branch."""
 
     widths: dict[str, int]
     with_branch: bool = True
 
     @property
-    def to_right(self) -> list[bool]:
-        """Which of them stand at their right edge."""
-        return [name in _TO_THE_RIGHT for name in self.widths]
+    def right_aligned(self) -> list[bool]:
+        """For each column whether it is right-aligned."""
+        return [name in _RIGHT_ALIGNED for name in self.widths]
 
 
-def columns(agents: Sequence[Json], width: int) -> Columns:
-    """The columns for a width: those that have something to say, and room to say it. A branch must fit whole.
+def choose_columns(agents: Sequence[Json], width: int) -> Columns:
+    """The columns that are not empty and fit. Branches are shown only if all fit completely.
 
-    What an agent does has the room that is left, so it is not read here: three hundred of them would take their time.
+    The activity gets the remaining width, so its texts are not measured: that would be slow with 300 agents.
     """
-    natural = _natural(agents)
-    whole = _columns(natural, width, with_branch=True)
-    if whole.widths.get("where", MOST_WHERE) >= min(natural["where"], MOST_WHERE):
-        return whole
+    natural = _natural_widths(agents)
+    columns = _columns(natural, width, with_branch=True)
+    if columns.widths.get("where", MAX_PROJECT_WIDTH) >= min(natural["where"], MAX_PROJECT_WIDTH):
+        return columns
     project = max((cell_len(agent["project"]["name"]) for agent in agents), default=0)
     return _columns({**natural, "where": project}, width, with_branch=False)
 
 
-def _natural(agents: Sequence[Json]) -> dict[str, int]:
-    """How wide each column would be if there was room for everything."""
+def _natural_widths(agents: Sequence[Json]) -> dict[str, int]:
+    """The width that each column needs for its longest text."""
     texts = {
         "name": {f"  {agent['name']}" for agent in agents},
         "where": {project_and_branch(agent) for agent in agents},
@@ -72,42 +72,42 @@ def _natural(agents: Sequence[Json]) -> dict[str, int]:
         "context": {context_cell(agent["context_percent"]).text for agent in agents},
         "cost": {_cost(agent) for agent in agents},
     }
-    found = {name: max(map(cell_len, each), default=0) for name, each in texts.items()}
-    return found | ({"key": 1, "unseen": 1, "since": SINCE} if agents else {})
+    widths = {name: max(map(cell_len, each), default=0) for name, each in texts.items()}
+    return widths | ({"key": 1, "unseen": 1, "since": SINCE_WIDTH} if agents else {})
 
 
 def _columns(natural: dict[str, int], width: int, *, with_branch: bool) -> Columns:
     wanted = {name: natural.get(name, 0) for name in HEADINGS if natural.get(name) or name in ("name", "doing")}
-    kept = {name: _width(name, wide) for name, wide in wanted.items() if width >= _NEEDS.get(name, 0)}
-    return Columns(_shared(kept, width), with_branch)
+    kept = {name: _column_width(name, wide) for name, wide in wanted.items() if width >= _MIN_LIST_WIDTHS.get(name, 0)}
+    return Columns(_share_width(kept, width), with_branch)
 
 
-def _width(name: str, natural: int) -> int:
+def _column_width(name: str, natural: int) -> int:
     wide = max(natural, len(HEADINGS[name]))
-    return min(wide, {"name": MOST_NAME, "where": MOST_WHERE}.get(name, wide))
+    return min(wide, {"name": MAX_NAME_WIDTH, "where": MAX_PROJECT_WIDTH}.get(name, wide))
 
 
-def _shared(kept: dict[str, int], width: int) -> dict[str, int]:
-    """What the other columns leave is for what an agent does; the place gives way first, then the name."""
-    room = width - sum(wide + GAP for name, wide in kept.items() if name != "doing") - GAP
+def _share_width(widths: dict[str, int], width: int) -> dict[str, int]:
+    """Give the remaining width to the activity. If it is too small, shrink the project first, then the name."""
+    room = width - sum(wide + GAP for name, wide in widths.items() if name != "doing") - GAP
     for name, least in (("where", 8), ("name", 18)):
-        if room < LEAST_DOING and name in kept:
-            given = min(LEAST_DOING - room, max(kept[name] - least, 0))
-            kept[name] -= given
-            room += given
-    kept["doing"] = max(room, 6)
-    return kept
+        if room < MIN_ACTIVITY_WIDTH and name in widths:
+            taken = min(MIN_ACTIVITY_WIDTH - room, max(widths[name] - least, 0))
+            widths[name] -= taken
+            room += taken
+    widths["doing"] = max(room, 6)
+    return widths
 
 
-def heading(shown: Columns) -> Line:
-    """What the columns are."""
-    return row([Span(HEADINGS[name], "dim") for name in shown.widths], shown.widths.values(), shown.to_right)
+def heading_row(columns: Columns) -> Line:
+    """The names of the columns."""
+    return row([Span(HEADINGS[name], "dim") for name in columns.widths], columns.widths.values(), columns.right_aligned)
 
 
-def agent_row(agent: Json, number: int, shown: Columns, now: datetime) -> Line:
-    """One agent; the first nine can be called by their number."""
-    cells = _cells(agent, now, number, with_branch=shown.with_branch)
-    return row([cells[name] for name in shown.widths], shown.widths.values(), shown.to_right)
+def agent_row(agent: Json, number: int, columns: Columns, now: datetime) -> Line:
+    """The row of an agent. The first nine have a number, which is also a key."""
+    cells = _cells(agent, now, number, with_branch=columns.with_branch)
+    return row([cells[name] for name in columns.widths], columns.widths.values(), columns.right_aligned)
 
 
 def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dict[str, Span]:
@@ -118,7 +118,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
         "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),
-        "doing": Span(_doing(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
+        "doing": Span(_activity_text(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
         "tool": Span(agent["last_tool"] or "", "dim"),
         "todo": Span(_todo(agent), "dim"),
         "context": context_cell(agent["context_percent"]),
@@ -137,32 +137,35 @@ def _cost(agent: Json) -> str:
     return "" if cost is None else f"${cost:,.2f}"
 
 
-def _doing(agent: Json, now: datetime) -> str:
-    """What it does, and what runs beside that."""
-    words, beside = activity(agent, now), []
+def _activity_text(agent: Json, now: datetime) -> str:
+    """The activity, and what runs in the background."""
+    text, background = activity(agent, now), []
     if agent["state"] in ("working", "waiting"):
         subagents = len(agent["subagents"])
-        if subagents and "sub-agent" not in words:
-            beside.append(count(subagents, "sub-agent"))
+        if subagents and "sub-agent" not in text:
+            background.append(count(subagents, "sub-agent"))
         if agent["background_tasks"]:
-            beside.append(f"{len(agent['background_tasks'])} in background")
-    return " · ".join([words, *beside, *badges(agent)])
+            background.append(f"{len(agent['background_tasks'])} in background")
+    return " · ".join([text, *background, *badges(agent)])
 
 
 def context_cell(percent: float | None) -> Span:
-    """How full the context is; pointed out only when it matters."""
+    """The usage of the context, highlighted when it is high."""
     if percent is None:
         return Span("", "dim")
-    return Span(f"{percent:.0f}%", "error" if percent >= HOT else "warm" if percent >= WARM else "dim")
+    return Span(
+        f"{percent:.0f}%",
+        "error" if percent >= CONTEXT_CRITICAL_PERCENT else "warm" if percent >= CONTEXT_WARNING_PERCENT else "dim",
+    )
 
 
-def ticks(agents: Sequence[Json], now: datetime) -> float:
-    """After how many seconds what these rows say of time may be another word."""
-    youngest = min((age(_changes_since(agent), now) for agent in agents), default=3600.0)
+def refresh_seconds(agents: Sequence[Json], now: datetime) -> float:
+    """After how many seconds a time in these rows may change."""
+    youngest = min((age(_shown_time(agent), now) for agent in agents), default=3600.0)
     return 1.0 if youngest < 60 else 20.0
 
 
-def _changes_since(agent: Json) -> str:
+def _shown_time(agent: Json) -> str:
     if agent["state"] == "ended":
         return str(agent["ended_at"] or agent["state_since"])
     return str((agent["command"] or {}).get("ended_at") or agent["state_since"])

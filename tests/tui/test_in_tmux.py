@@ -1,4 +1,4 @@
-"""The real `headspace top` in a real tmux, with real keys, beside a real daemon."""
+"""`headspace top` in tmux, with a daemon."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,25 +19,25 @@ def tmux(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
-    """From the board: a prompt arrives once, enter lands in the agent's pane, r brings an ended one back."""
+    """From the board: a prompt arrives once, enter shows the agent's pane, r resumes an ended agent."""
     pane = tmux.start("claude", session="work")
     agent = tmux.agent_in(pane)
     board = tmux.start("headspace top", session="board")
     tmux.wait_for(board, agent["name"])
     tmux.keys(board, "s")
-    tmux.wait_for(board, f"to {agent['name']}")
+    tmux.wait_for(board, f"prompt to {agent['name']}")
     tmux.keys(board, "-l", "Say hello; and $(more)")
     tmux.keys(board, "Enter")
     tmux.wait_for(board, f"{agent['name']} has it.")
     assert tmux.prompts() == ["Say hello; and $(more)"]
     with tmux.attached("board"):
-        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "somebody to be attached")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "an attached client")
         tmux.keys(board, "Enter")
-        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == pane, "the agent's pane in front")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == pane, "the agent's pane")
     tmux.keys(pane, "/exit", "Enter")
     tmux.wait_for(board, "ended")
     tmux.keys(board, "r")
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "idle", "the agent to be back")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "idle", "the resumed agent")
     back = tmux.daemon.agent(agent["id"])
     assert (back["session_id"], back["cwd"]) == (agent["session_id"], agent["cwd"])
     assert back["tmux"]["pane"] != pane
@@ -45,8 +45,8 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     wait_until(lambda: board not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
 
 
-def test_top_outlives_the_daemon(tmp_path: Path) -> None:
-    """It says that the daemon is gone, keeps the board, and goes on when it is back."""
+def test_top_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:
+    """It keeps the board, shows the lost connection, and reconnects."""
     home = tmp_path / "home"
     with running_daemon(home) as daemon, terminal(tmp_path, daemon) as tmux:
         daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -75,7 +75,7 @@ def _url(home: Path) -> str:
 
 @pytest.mark.parametrize(("width", "height"), [(200, 50), (100, 30), (60, 15)])
 def test_top_fits_every_terminal(tmp_path: Path, width: int, height: int) -> None:
-    """Large, usual and small: the board is there, and no line is broken."""
+    """The board and the footer are visible at each size."""
     size = {"width": width, "height": height}
     with running_daemon(tmp_path / "home") as daemon, terminal(tmp_path, daemon, **size) as tmux:
         daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -85,8 +85,8 @@ def test_top_fits_every_terminal(tmp_path: Path, width: int, height: int) -> Non
         assert shown.splitlines()[-1].lstrip().startswith("enter jump")
 
 
-def test_without_a_terminal_it_says_so(tmux: Terminal) -> None:
-    """In a pipe `headspace list` is the better command."""
+def test_top_needs_a_terminal(tmux: Terminal) -> None:
+    """In a pipe, the error recommends `headspace list`."""
     from tests.terminals import run_in
 
     done = run_in(tmux, "top")

@@ -1,0 +1,99 @@
+"""The steps of each answer form, and the resulting answer."""
+
+from typing import Any
+
+import pytest
+
+from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, TextStep, answer_form, answerable_wait
+
+RED, BLUE = {"label": "Red", "description": "warm"}, {"label": "Blue"}
+COLOUR = {"text": "Which colour?", "options": [RED, BLUE]}
+SIZES = {"text": "Which sizes?", "options": [{"label": "S"}, {"label": "L"}], "several": True}
+FORM = [
+    {"name": "board", "kind": "integer", "required": True, "most": 9},
+    {"name": "urgent", "kind": "boolean"},
+    {"name": "size", "kind": "choice", "options": [{"label": "S"}, {"label": "L"}]},
+]
+
+
+def make_wait(kind: str, **known: Any) -> Json:
+    """A wait as the API returns it."""
+    empty: Json = {"questions": [], "form": [], "suggestions": [], "answered": None, "held_until": "2026-01-01"}
+    return {"id": "w", "kind": kind, "text": "?", "summary": "", **empty, **known}
+
+
+def fill_in(wait: Json, *replies: list[str]) -> tuple[list[ChoiceStep | TextStep], Any]:
+    """The steps of the form, and the answer."""
+    form = answer_form(wait)
+    steps = [next(form)]
+    try:
+        for reply in replies:
+            steps.append(form.send(reply))  # noqa: PERF401  # `extend` would swallow StopIteration
+    except StopIteration as end:
+        return steps, end.value
+    return steps, None
+
+
+@pytest.mark.parametrize(
+    ("wait", "replies", "answer"),
+    [
+        (make_wait("permission"), [["allow"]], {"decision": "allow", "always": False}),
+        (make_wait("permission", suggestions=[{}]), [["always"]], {"decision": "allow", "always": True}),
+        (make_wait("permission"), [["deny"], [" not that "]], {"decision": "deny", "message": "not that"}),
+        (make_wait("plan"), [["allow"]], {"decision": "allow"}),
+        (make_wait("plan"), [["deny"], ["shorter"]], {"decision": "deny", "message": "shorter"}),
+        (
+            make_wait("question", questions=[COLOUR, SIZES]),
+            [["Blue"], ["S", "L"]],
+            {"answers": {"Which colour?": "Blue", "Which sizes?": ["S", "L"]}},
+        ),
+        (make_wait("question", questions=[COLOUR]), [["a green"]], {"answers": {"Which colour?": "a green"}}),
+        (make_wait("elicitation", form=FORM), [["decline"]], {"action": "decline"}),
+        (
+            make_wait("elicitation", form=FORM),
+            [["accept"], ["7"], ["no"], ["L"]],
+            {"action": "accept", "content": {"board": 7, "urgent": False, "size": "L"}},
+        ),
+    ],
+)
+def test_each_form_returns_an_answer_for_the_api(wait: Json, replies: list[list[str]], answer: Json) -> None:
+    """Each kind of wait."""
+    assert fill_in(wait, *replies)[1] == answer
+
+
+def test_always_needs_suggested_rules() -> None:
+    """Without suggestions the choice is not offered."""
+    [plain], _ = fill_in(make_wait("permission"))
+    [suggested], _ = fill_in(make_wait("permission", suggestions=[{}]))
+    assert isinstance(plain, ChoiceStep)
+    assert isinstance(suggested, ChoiceStep)
+    assert [choice.key for choice in plain.choices] == ["y", "d"]
+    assert [choice.key for choice in suggested.choices] == ["y", "a", "d"]
+
+
+def test_a_question_is_repeated_after_an_empty_answer() -> None:
+    """A question needs an answer."""
+    steps, answer = fill_in(make_wait("question", questions=[COLOUR]), [""], ["Red"])
+    assert [step.title for step in steps] == ["Which colour?", "Which colour?"]
+    assert answer == {"answers": {"Which colour?": "Red"}}
+
+
+def test_a_field_is_repeated_until_it_is_valid() -> None:
+    """The error is shown, and the other fields are kept."""
+    steps, answer = fill_in(make_wait("elicitation", form=FORM), ["accept"], ["many"], ["10"], ["9"], ["yes"], ["S"])
+    errors = [step.error for step in steps[1:4]]
+    assert [("whole number" in each, "at most 9" in each) for each in errors] == [
+        (False, False),
+        (True, False),
+        (False, True),
+    ]
+    assert answer == {"action": "accept", "content": {"board": 9, "urgent": True, "size": "S"}}
+
+
+def test_the_newest_answerable_wait_is_chosen() -> None:
+    """Waits that need the terminal or are already answered are skipped."""
+    first, second = make_wait("permission", id="1"), make_wait("plan", id="2")
+    others = [make_wait("plan", held_until=None), make_wait("plan", answered={"by": "ann"}), make_wait("dialog")]
+    assert answerable_wait({"waits": [first, second, *others]}) == second
+    assert answerable_wait({"waits": others}) is None
