@@ -40,9 +40,9 @@ def application() -> Any:
     from claude_headspace.daemon.compose import Daemon
     from claude_headspace.journal.open import open_configured_journal
 
-    places = find_paths()
-    settings = load_settings(places)
-    return Daemon(settings, places, open_configured_journal(settings, places)).app()
+    paths = find_paths()
+    settings = load_settings(paths)
+    return Daemon(settings, paths, open_configured_journal(settings, paths)).app()
 
 
 def main(file: Path, project: Path, token: str) -> None:

@@ -84,8 +84,8 @@ def test_a_database_in_use_is_not_copied(tmp_path: Path, postgres: Postgres) -> 
     assert (itself.returncode, itself.stdout) == (1, "")
     assert "the same database" in itself.stderr
     with running_daemon(home), running_daemon(tmp_path / "team", database=target):
-        for places in ((database, str(tmp_path / "new.db")), (target, str(tmp_path / "new.db"))):
-            done = run_headspace(other, "db", "copy", *places)
+        for paths in ((database, str(tmp_path / "new.db")), (target, str(tmp_path / "new.db"))):
+            done = run_headspace(other, "db", "copy", *paths)
             assert (done.returncode, done.stdout) == (1, "")
             assert "is in use" in done.stderr
             assert "headspace down" in done.stderr

@@ -126,8 +126,8 @@ def test_everything_is_documented(page: str) -> None:
 def test_every_file_of_a_home_is_documented() -> None:
     """The configuration page names every file of an installation."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    places = find_paths({"HEADSPACE_HOME": "/home"})
-    files = [getattr(places, name) for name, each in vars(Paths).items() if isinstance(each, property)]
+    paths = find_paths({"HEADSPACE_HOME": "/home"})
+    files = [getattr(paths, name) for name, each in vars(Paths).items() if isinstance(each, property)]
     assert files
     assert [path.name for path in files if path.name not in text] == []
 
@@ -254,10 +254,10 @@ def test_toml_examples_can_be_used(page: Path, block: str, tmp_path: Path) -> No
     first = block.partition("\n")[0]
     if page.name == "notifications.md" or re.match(r"# (policy|contacts|cases)\.toml", first):
         return
-    places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
-    places.config_file.write_text(block, encoding="utf-8")
-    _, origins = effective_settings(places, {})
-    assert str(places.config_file) in origins.values()
+    paths = find_paths({"HEADSPACE_HOME": str(tmp_path)})
+    paths.config_file.write_text(block, encoding="utf-8")
+    _, origins = effective_settings(paths, {})
+    assert str(paths.config_file) in origins.values()
 
 
 # --- the tree ---

@@ -11,7 +11,7 @@ from tests.postgres import Postgres
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Paths:
+def paths(tmp_path: Path) -> Paths:
     """Paths in a temporary directory."""
     return Paths(tmp_path, tmp_path, tmp_path, tmp_path / "run")
 
@@ -26,27 +26,27 @@ def places(tmp_path: Path) -> Paths:
     ],
 )
 def test_the_setting_is_a_path_or_a_url(
-    setting: str, address: str, places: Paths, monkeypatch: pytest.MonkeyPatch
+    setting: str, address: str, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path becomes a SQLite URL."""
     monkeypatch.setenv("HOME", "/home/me")
-    assert database_url(Settings(database=setting), places) == address
+    assert database_url(Settings(database=setting), paths) == address
 
 
-def test_a_path_may_contain_any_character(places: Paths, tmp_path: Path) -> None:
+def test_a_path_may_contain_any_character(paths: Paths, tmp_path: Path) -> None:
     """The journal is in that file, or in the data directory if nothing is set."""
     path = tmp_path / "50% of a?b#c.db"
-    open_configured_journal(Settings(database=str(path)), places).close()
-    open_configured_journal(Settings(), places).close()
-    assert {path, places.database} <= set(tmp_path.iterdir())
-    assert sqlite_path(database_url(Settings(database=str(path)), places)) == path
+    open_configured_journal(Settings(database=str(path)), paths).close()
+    open_configured_journal(Settings(), paths).close()
+    assert {path, paths.database} <= set(tmp_path.iterdir())
+    assert sqlite_path(database_url(Settings(database=str(path)), paths)) == path
 
 
 @pytest.mark.parametrize("setting", ["headspace.db", "./headspace.db", "sqlite:///headspace.db", "sqlite://"])
-def test_a_relative_path_is_refused(setting: str, places: Paths) -> None:
+def test_a_relative_path_is_refused(setting: str, paths: Paths) -> None:
     """The working directory of the daemon must not matter."""
     with pytest.raises(BadConfiguration) as refused:
-        open_configured_journal(Settings(database=setting), places)
+        open_configured_journal(Settings(database=setting), paths)
     assert "Use `postgresql://user@host/name`" in refused.value.hint
 
 

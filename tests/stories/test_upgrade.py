@@ -83,9 +83,9 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
     """`up` of a newer version while hooks fire and somebody follows: every event is there once, for the reader too."""
     run_headspace(home, "up", "--yes", "--no-open", HEADSPACE_PORT=port)
-    places, hooks = find_paths({"HEADSPACE_HOME": str(home)}), Hooks(home)
+    paths, hooks = find_paths({"HEADSPACE_HOME": str(home)}), Hooks(home)
     heard: list[int] = []
-    reader = threading.Thread(target=listen, args=(lambda: ApiClient.local(places), heard), daemon=True)
+    reader = threading.Thread(target=listen, args=(lambda: ApiClient.local(paths), heard), daemon=True)
     reader.start()
     with Traffic(hooks) as traffic:
         wait_until(lambda: len(traffic.fired) > 40, "some traffic")
@@ -94,10 +94,10 @@ def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
         assert "replaced" in done.stdout, done.stderr
         after = len(traffic.fired) + 40
         wait_until(lambda: len(traffic.fired) > after, "some more traffic")
-    daemon = find_daemon(places)
+    daemon = find_daemon(paths)
     assert daemon is not None
     assert daemon.version == "99.0"
-    client = ApiClient.local(places)
+    client = ApiClient.local(paths)
     wait_until(lambda: client.status()["spool"]["depth"] == 0, "the spool to be taken")
     assert stored_marks(home) == Counter(traffic.fired)
     wait_until(lambda: bool(heard) and heard[-1] >= client.status()["last_seq"], "the reader to have heard all")

@@ -55,25 +55,25 @@ class Server(uvicorn.Server):
 
 def serve(
     settings: Settings,
-    places: Paths,
+    paths: Paths,
     listening: Callable[[DaemonInfo, str], None] = lambda _info, _away: None,
     origins: Mapping[str, str] | None = None,
 ) -> None:
     """Run the daemon until it is stopped. `listening` gets its address, and why its database is unavailable."""
     _refuse_open_bind(settings)
-    places.create_directories()
-    with daemon_lock(places) as killed, _listen(settings) as listener:
-        configure_logging(places.log_file, settings.log_level)
+    paths.create_directories()
+    with daemon_lock(paths) as killed, _listen(settings) as listener:
+        configure_logging(paths.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
-        write_script(ConfigDir(places.state), places.state, local_tokens(places)[Scope.INGEST])  # for the plugin
+        write_script(ConfigDir(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])  # for the plugin
         away: list[str] = []
-        journal = open_configured_journal(settings, places, on_unavailable=away.append)
-        daemon = Daemon(settings, places, journal, (host, port), origins)
+        journal = open_configured_journal(settings, paths, on_unavailable=away.append)
+        daemon = Daemon(settings, paths, journal, (host, port), origins)
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
             daemon.base.outages.killed(killed.pid, round(killed.last_seen * SECOND))
-        info = _announce(settings, places, listener)
+        info = _announce(settings, paths, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):
             log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
@@ -81,7 +81,7 @@ def serve(
         try:
             _run(daemon, listener)
         finally:
-            places.daemon_file.unlink(missing_ok=True)
+            paths.daemon_file.unlink(missing_ok=True)
             log.info("stopped", url=info.url)
 
 
@@ -146,7 +146,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _announce(settings: Settings, places: Paths, listener: socket.socket) -> DaemonInfo:
+def _announce(settings: Settings, paths: Paths, listener: socket.socket) -> DaemonInfo:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     info = DaemonInfo(
@@ -156,10 +156,10 @@ def _announce(settings: Settings, places: Paths, listener: socket.socket) -> Dae
         iso(wall_clock()),
         code_fingerprint(),
         settings.host_name,
-        without_password(database_url(settings, places)),
+        without_password(database_url(settings, paths)),
     )
-    draft = places.daemon_file.with_suffix(".new")
+    draft = paths.daemon_file.with_suffix(".new")
     draft.touch(mode=0o600)
     draft.write_bytes(msgspec.json.encode(info))
-    draft.replace(places.daemon_file)
+    draft.replace(paths.daemon_file)
     return info

@@ -19,9 +19,9 @@ ADDRESS_FORMS = "Use `postgresql://user@host/name`, an absolute path, or `sqlite
 SETTING_HINT = " Check the setting `database` (see `headspace config`)."
 
 
-def database_url(settings: Settings, places: Paths) -> str:
+def database_url(settings: Settings, paths: Paths) -> str:
     """The URL of the configured database. A path must be absolute: the working directory must not matter."""
-    configured = settings.database or str(places.database)
+    configured = settings.database or str(paths.database)
     address = parse_database_address(configured)
     if (file := sqlite_path(address)) is not None and not file.is_absolute():
         raise _unusable(configured, "the path is not absolute", ADDRESS_FORMS + SETTING_HINT)
@@ -40,15 +40,15 @@ def sqlite_path(address: str) -> Path | None:
 
 
 def open_configured_journal(
-    settings: Settings, places: Paths, *, on_unavailable: Callable[[str], None] | None = None
+    settings: Settings, paths: Paths, *, on_unavailable: Callable[[str], None] | None = None
 ) -> SqlJournal:
     """Open the configured journal.
 
     With `on_unavailable`, a database that cannot be reached is no error: the callback receives the reason, and the
     journal can be opened later.
     """
-    places.create_directories()
-    url = database_url(settings, places)
+    paths.create_directories()
+    url = database_url(settings, paths)
     return open_journal(url, SETTING_HINT if settings.database else "", on_unavailable=on_unavailable)
 
 

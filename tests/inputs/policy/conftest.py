@@ -51,7 +51,7 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Paths:
+def paths(tmp_path: Path) -> Paths:
     """A configuration directory with contacts."""
     root = tmp_path / "headspace"
     root.mkdir()
@@ -60,6 +60,6 @@ def places(tmp_path: Path) -> Paths:
 
 
 @pytest.fixture
-def book(places: Paths) -> RuleBook:
+def book(paths: Paths) -> RuleBook:
     """The built-in rules."""
-    return load_rules(places, "guard")
+    return load_rules(paths, "guard")

@@ -26,12 +26,12 @@ def test_page_has_recipes() -> None:
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: str(recipe["title"]))
-def test_cases_of_a_recipe_pass(recipe: dict[str, str], places: Paths, home: Path, tmp_path: Path) -> None:
+def test_cases_of_a_recipe_pass(recipe: dict[str, str], paths: Paths, home: Path, tmp_path: Path) -> None:
     """Every case gets the expected verdict."""
-    places.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
-    places.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
+    paths.policy_file.write_text(recipe.get("policy", ""), encoding="utf-8")
+    paths.contacts_file.write_text(recipe.get("contacts", ""), encoding="utf-8")
     (tmp_path / "cases.toml").write_text(recipe["cases"], encoding="utf-8")
-    book, app = load_rules(places, "guard"), str(home / "app")
+    book, app = load_rules(paths, "guard"), str(home / "app")
     results = [
         judge_case(case, book, directory=app, home=str(home), project=app)
         for case in read_cases(tmp_path / "cases.toml")

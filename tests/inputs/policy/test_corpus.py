@@ -30,15 +30,15 @@ def test_calls_get_the_expected_verdict(path: Path, book: RuleBook, home: Path) 
     assert wrong == []
 
 
-def test_strict_denies_what_guard_asks(places: Paths, home: Path) -> None:
+def test_strict_denies_what_guard_asks(paths: Paths, home: Path) -> None:
     """With `strict`, `ask` becomes `deny`. Unclear matches still ask."""
     cases = [case for case in read_cases(CORPUS / "asked.toml") if case.group.rule != "system-delete"]
-    assert {each.outcome for each in judge_cases(cases, load_rules(places, "strict"), home)} == {"deny"}
+    assert {each.outcome for each in judge_cases(cases, load_rules(paths, "strict"), home)} == {"deny"}
 
 
-def test_watch_gives_the_same_verdicts_without_enforcing(places: Paths, home: Path) -> None:
+def test_watch_gives_the_same_verdicts_without_enforcing(paths: Paths, home: Path) -> None:
     """The verdicts are equal, and none is enforced."""
-    results = judge_cases(read_cases(CORPUS / "denied.toml")[:20], load_rules(places, "watch"), home)
+    results = judge_cases(read_cases(CORPUS / "denied.toml")[:20], load_rules(paths, "watch"), home)
     assert {(each.outcome, each.verdict.enforced) for each in results} == {("deny", False)}
 
 

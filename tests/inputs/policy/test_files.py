@@ -12,10 +12,10 @@ from claude_headspace.kernel.policy.rules import Rule
 from claude_headspace.kernel.policy.verdict import Ruling
 
 
-def load_with(places: Paths, text: str, preset: str = "guard") -> dict[str, Rule]:
+def load_with(paths: Paths, text: str, preset: str = "guard") -> dict[str, Rule]:
     """Return the rules with this policy.toml, by id."""
-    places.policy_file.write_text(text, encoding="utf-8")
-    return {rule.id: rule for rule in load_rules(places, preset).policy.rules}
+    paths.policy_file.write_text(text, encoding="utf-8")
+    return {rule.id: rule for rule in load_rules(paths, preset).policy.rules}
 
 
 def project(tmp_path: Path, text: str) -> str:
@@ -26,48 +26,48 @@ def project(tmp_path: Path, text: str) -> str:
     return str(tmp_path / "shop")
 
 
-def test_built_in_rules_apply_without_a_file(places: Paths) -> None:
+def test_built_in_rules_apply_without_a_file(paths: Paths) -> None:
     """The preset defines how they are applied."""
-    assert load_rules(places, "guard").policy == load_built_in_rules(places, "guard").policy
-    assert load_rules(places, "strict").policy.strict
-    assert load_rules(places, "watch").policy.record_only
-    assert load_rules(places, "off").policy.rules == ()
+    assert load_rules(paths, "guard").policy == load_built_in_rules(paths, "guard").policy
+    assert load_rules(paths, "strict").policy.strict
+    assert load_rules(paths, "watch").policy.record_only
+    assert load_rules(paths, "off").policy.rules == ()
 
 
-def test_built_in_rules_have_a_reason(places: Paths) -> None:
+def test_built_in_rules_have_a_reason(paths: Paths) -> None:
     """Every rule has a reason for the model, and denies with `strict`."""
-    policy = load_rules(places, "strict").policy
+    policy = load_rules(paths, "strict").policy
     assert all(rule.reason for rule in policy.rules)
     assert {policy.get_outcome(rule) for rule in policy.rules} == {Ruling.DENY}
 
 
-def test_user_adds_a_rule(places: Paths) -> None:
+def test_user_adds_a_rule(paths: Paths) -> None:
     """A new id adds a rule."""
-    rules = load_with(places, '[[rule]]\nid = "deploys"\noutcome = "ask"\ncommands = ["deploy"]\n')
+    rules = load_with(paths, '[[rule]]\nid = "deploys"\noutcome = "ask"\ncommands = ["deploy"]\n')
     assert rules["deploys"].outcome is Ruling.ASK
-    assert len(rules) == len(load_built_in_rules(places, "guard").policy.rules) + 1
+    assert len(rules) == len(load_built_in_rules(paths, "guard").policy.rules) + 1
 
 
-def test_user_changes_a_built_in_rule(places: Paths) -> None:
+def test_user_changes_a_built_in_rule(paths: Paths) -> None:
     """The id of a built-in rule replaces the given keys. Other keys stay."""
     rules = load_with(
-        places, '[[rule]]\nid = "become-root"\noutcome = "deny"\n[[rule]]\nid = "fork-bomb"\nenabled = false\n'
+        paths, '[[rule]]\nid = "become-root"\noutcome = "deny"\n[[rule]]\nid = "fork-bomb"\nenabled = false\n'
     )
     assert (rules["become-root"].outcome, "sudo" in rules["become-root"].commands) == (Ruling.DENY, True)
     assert not rules["fork-bomb"].enabled
 
 
-def test_path_placeholders_are_filled(places: Paths) -> None:
+def test_path_placeholders_are_filled(paths: Paths) -> None:
     """The rules about the files of Headspace contain their paths."""
-    rules = {rule.id: rule for rule in load_rules(places, "guard").policy.rules}
-    assert f"{places.config}/**" in rules["own-rules"].changes
-    assert rules["own-keys"].reads == (str(places.secret_file),)
+    rules = {rule.id: rule for rule in load_rules(paths, "guard").policy.rules}
+    assert f"{paths.config}/**" in rules["own-rules"].changes
+    assert rules["own-keys"].reads == (str(paths.secret_file),)
 
 
-def test_user_defines_messages(places: Paths) -> None:
+def test_user_defines_messages(paths: Paths) -> None:
     """A list replaces the built-in one. Other lists stay."""
-    places.policy_file.write_text('[messaging]\nsend = ["mcp__pigeon__fly"]\n', encoding="utf-8")
-    messaging = load_rules(places, "guard").messaging
+    paths.policy_file.write_text('[messaging]\nsend = ["mcp__pigeon__fly"]\n', encoding="utf-8")
+    messaging = load_rules(paths, "guard").messaging
     assert messaging.send == ("mcp__pigeon__fly",)
     assert messaging.draft
 
@@ -92,58 +92,58 @@ def test_user_defines_messages(places: Paths) -> None:
         ('[messaging]\npost = ["x"]\n', "unknown field `post`"),
     ],
 )
-def test_error_describes_the_problem(places: Paths, text: str, problem: str) -> None:
+def test_error_describes_the_problem(paths: Paths, text: str, problem: str) -> None:
     """It names the file, the rule and the problem, and has a hint."""
-    places.policy_file.write_text(text, encoding="utf-8")
+    paths.policy_file.write_text(text, encoding="utf-8")
     with pytest.raises(BadConfiguration) as raised:
-        load_rules(places, "guard")
+        load_rules(paths, "guard")
     assert problem in raised.value.message
-    assert str(places.policy_file) in raised.value.message
+    assert str(paths.policy_file) in raised.value.message
     assert "headspace policy check" in raised.value.hint
 
 
-def test_invalid_contacts_raise(places: Paths) -> None:
+def test_invalid_contacts_raise(paths: Paths) -> None:
     """A contact must have a name."""
-    places.contacts_file.write_text('[[contact]]\ntags = ["claude_direct"]\n', encoding="utf-8")
+    paths.contacts_file.write_text('[[contact]]\ntags = ["claude_direct"]\n', encoding="utf-8")
     with pytest.raises(BadConfiguration, match=r"contacts\.toml"):
-        load_rules(places, "guard")
+        load_rules(paths, "guard")
 
 
-def contact_rules(places: Paths, preset: str) -> dict[str, bool]:
+def contact_rules(paths: Paths, preset: str) -> dict[str, bool]:
     """Return which rules about contacts are enabled."""
-    return {rule.id: rule.enabled for rule in load_rules(places, preset).policy.rules if rule.untagged}
+    return {rule.id: rule.enabled for rule in load_rules(paths, preset).policy.rules if rule.untagged}
 
 
-def test_contact_rules_need_a_contacts_file(places: Paths) -> None:
+def test_contact_rules_need_a_contacts_file(paths: Paths) -> None:
     """Without contacts.toml they are disabled, except with `strict`. Workers never send messages."""
-    places.contacts_file.unlink()
-    assert set(contact_rules(places, "guard").values()) == {False}
-    assert set(contact_rules(places, "strict").values()) == {True}
-    rules = {rule.id: rule for rule in load_rules(places, "guard").policy.rules}
+    paths.contacts_file.unlink()
+    assert set(contact_rules(paths, "guard").values()) == {False}
+    assert set(contact_rules(paths, "strict").values()) == {True}
+    rules = {rule.id: rule for rule in load_rules(paths, "guard").policy.rules}
     assert rules["messages-only-interactive"].enabled
-    places.contacts_file.write_text("", encoding="utf-8")
-    assert set(contact_rules(places, "guard").values()) == {True}
+    paths.contacts_file.write_text("", encoding="utf-8")
+    assert set(contact_rules(paths, "guard").values()) == {True}
 
 
-def test_invalid_contacts_allow_no_messages(places: Paths) -> None:
+def test_invalid_contacts_allow_no_messages(paths: Paths) -> None:
     """The built-in rules then apply as if the file were empty."""
-    places.contacts_file.write_text("not toml", encoding="utf-8")
-    book = load_built_in_rules(places, "guard")
+    paths.contacts_file.write_text("not toml", encoding="utf-8")
+    book = load_built_in_rules(paths, "guard")
     assert all(rule.enabled for rule in book.policy.rules if rule.untagged)
     assert book.contacts == ()
 
 
-def test_users_rule_about_contacts_stays_enabled(places: Paths) -> None:
+def test_users_rule_about_contacts_stays_enabled(paths: Paths) -> None:
     """Even without contacts.toml."""
-    places.contacts_file.unlink()
-    places.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "ask"\n', encoding="utf-8")
-    assert contact_rules(places, "guard")["messages-only-to-contacts"]
+    paths.contacts_file.unlink()
+    paths.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "ask"\n', encoding="utf-8")
+    assert contact_rules(paths, "guard")["messages-only-to-contacts"]
 
 
-def test_named_file_must_exist(places: Paths, tmp_path: Path) -> None:
+def test_named_file_must_exist(paths: Paths, tmp_path: Path) -> None:
     """A mistyped path is an error, not an empty policy."""
     with pytest.raises(BadConfiguration, match="there is no such file"):
-        load_rules(places, "guard", tmp_path / "missing.toml")
+        load_rules(paths, "guard", tmp_path / "missing.toml")
 
 
 def test_project_adds_rules(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def judge(guard: PolicyGuard, envelope: Envelope, *, expects_reply: bool = True)
 
 
 @pytest.fixture
-def guard(places: Paths, home: Path) -> PolicyGuard:
+def guard(paths: Paths, home: Path) -> PolicyGuard:
     """A guard with the built-in rules."""
-    return PolicyGuard(places, "guard", home)
+    return PolicyGuard(paths, "guard", home)
 
 
 def test_prepared_call_is_judged_once(guard: PolicyGuard) -> None:
@@ -77,9 +77,9 @@ def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:
     assert "guard off from" in guard.health()[2]
 
 
-def test_preset_watch_has_no_lapses(places: Paths, home: Path) -> None:
+def test_preset_watch_has_no_lapses(paths: Paths, home: Path) -> None:
     """No hook waits with this preset, so no verdict comes too late."""
-    found = judge(PolicyGuard(places, "watch", home), call(), expects_reply=False)
+    found = judge(PolicyGuard(paths, "watch", home), call(), expects_reply=False)
     assert (found.ruling, found.enforced, found.lapse) == ("deny", False, None)
 
 
@@ -93,29 +93,29 @@ def test_unexpected_payload_does_not_block_the_client(guard: PolicyGuard, payloa
     assert guard.lapses[0].calls == 1
 
 
-def test_analysis_times_out(places: Paths, home: Path) -> None:
+def test_analysis_times_out(paths: Paths, home: Path) -> None:
     """A hanging file system does not delay the hook. The timeout of 0 simulates it."""
-    found = judge(PolicyGuard(places, "guard", home, timeout_seconds=0), call())
+    found = judge(PolicyGuard(paths, "guard", home, timeout_seconds=0), call())
     assert (found.ruling, found.lapse) == ("abstain", "the tool call was not analysed in time")
 
 
-def test_changed_rules_are_loaded_if_valid(places: Paths, home: Path) -> None:
+def test_changed_rules_are_loaded_if_valid(paths: Paths, home: Path) -> None:
     """The last valid rules stay in force while the file is invalid."""
-    guard = PolicyGuard(places, "guard", home, refresh_seconds=0)
-    places.policy_file.write_text('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = ["deploy"]\n')
+    guard = PolicyGuard(paths, "guard", home, refresh_seconds=0)
+    paths.policy_file.write_text('[[rule]]\nid = "x"\noutcome = "deny"\ncommands = ["deploy"]\n')
     assert judge(guard, call("deploy")).rule == "x"
-    places.policy_file.write_text("nonsense")
+    paths.policy_file.write_text("nonsense")
     assert judge(guard, call("deploy")).rule == "x"
     assert guard.health()[1] is not None
-    places.policy_file.unlink()
+    paths.policy_file.unlink()
     assert judge(guard, call("deploy")) is ABSTAIN
     assert guard.health()[1] is None
 
 
-def test_invalid_rules_at_start_leave_the_built_in_ones(places: Paths, home: Path) -> None:
+def test_invalid_rules_at_start_leave_the_built_in_ones(paths: Paths, home: Path) -> None:
     """An invalid file does not disable the guard."""
-    places.policy_file.write_text("nonsense")
-    guard = PolicyGuard(places, "guard", home)
+    paths.policy_file.write_text("nonsense")
+    guard = PolicyGuard(paths, "guard", home)
     assert judge(guard, call()).rule == "system-delete"
     assert guard.health()[1] is not None
 

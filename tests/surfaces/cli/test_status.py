@@ -140,9 +140,9 @@ def test_a_starting_daemon(tmp_path: Path) -> None:
 
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
     """The error after the limit says how to end it."""
-    places = find_paths({"HEADSPACE_HOME": str(tmp_path)})
+    paths = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
-        wait_until_stopped(places, 4242, limit=0.1)
+        wait_until_stopped(paths, 4242, limit=0.1)
     assert told.value.code == "does_not_stop"
     assert "kill -9 4242" in told.value.hint
 

@@ -31,17 +31,17 @@ def home(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     yield place
     run_headspace(place, "down")
-    assert find_daemon(places(place)) is None
+    assert find_daemon(paths(place)) is None
 
 
-def places(home: Path) -> Paths:
+def paths(home: Path) -> Paths:
     """Where things are."""
     return find_paths({"HEADSPACE_HOME": str(home)})
 
 
 def running(home: Path) -> DaemonInfo:
     """The daemon that runs."""
-    found = find_daemon(places(home))
+    found = find_daemon(paths(home))
     assert found is not None
     return found
 
@@ -197,7 +197,7 @@ def test_a_daemon_that_does_not_stop_is_not_replaced(home: Path) -> None:
     os.kill(daemon.pid, signal.SIGSTOP)
     try:
         with pytest.raises(HeadspaceError, match="has not stopped"):
-            background.wait_until_stopped(places(home), daemon.pid, limit=0.2)
+            background.wait_until_stopped(paths(home), daemon.pid, limit=0.2)
     finally:
         os.kill(daemon.pid, signal.SIGCONT)
 

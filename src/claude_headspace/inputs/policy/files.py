@@ -60,22 +60,22 @@ class _ContactsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: tuple[Contact, ...] = ()
 
 
-def load_rules(places: Paths, preset: str, path: Path | None = None) -> RuleBook:
+def load_rules(paths: Paths, preset: str, path: Path | None = None) -> RuleBook:
     """Load the built-in rules and the user's. `path` replaces the user's policy file; it must exist."""
     if path is not None and not path.is_file():
         raise _invalid_file(path, "there is no such file")
-    file = path or places.policy_file
-    return _build_rule_book(preset, places, _read_policy_file(file), file, read_contacts(places.contacts_file))
+    file = path or paths.policy_file
+    return _build_rule_book(preset, paths, _read_policy_file(file), file, read_contacts(paths.contacts_file))
 
 
-def load_built_in_rules(places: Paths, preset: str) -> RuleBook:
+def load_built_in_rules(paths: Paths, preset: str) -> RuleBook:
     """Load only the built-in rules. An existing contacts file counts as empty."""
-    contacts = () if places.contacts_file.exists() else None
-    return _build_rule_book(preset, places, _PolicyFile(), places.policy_file, contacts)
+    contacts = () if paths.contacts_file.exists() else None
+    return _build_rule_book(preset, paths, _PolicyFile(), paths.policy_file, contacts)
 
 
 def _build_rule_book(
-    preset: str, places: Paths, user_file: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None
+    preset: str, paths: Paths, user_file: _PolicyFile, source: Path, contacts: tuple[Contact, ...] | None
 ) -> RuleBook:
     """Combine the built-in rules with the user's changes."""
     built_in = _read_built_in_file()
@@ -83,7 +83,7 @@ def _build_rule_book(
     for rule in user_file.rule:
         name = str(rule.get("id", ""))
         values[name] = {**values.get(name, {}), **rule}
-    rules = tuple(_build_rule(rule, source, _path_placeholders(places)) for rule in values.values())
+    rules = tuple(_build_rule(rule, source, _path_placeholders(paths)) for rule in values.values())
     if contacts is None and preset != "strict":
         rules = _disable_contact_rules(rules, except_ids={str(rule.get("id")) for rule in user_file.rule})
     messaging = _build_messaging({**built_in.messaging, **user_file.messaging}, source)
@@ -98,8 +98,8 @@ def _disable_contact_rules(rules: tuple[Rule, ...], except_ids: set[str]) -> tup
     )
 
 
-def _path_placeholders(places: Paths) -> dict[str, str]:
-    return {"{headspace-config}": str(places.config), "{headspace-secret}": str(places.secret_file)}
+def _path_placeholders(paths: Paths) -> dict[str, str]:
+    return {"{headspace-config}": str(paths.config), "{headspace-secret}": str(paths.secret_file)}
 
 
 def read_project_rules(root: str) -> tuple[Rule, ...]:

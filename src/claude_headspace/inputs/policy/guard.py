@@ -91,7 +91,7 @@ class PolicyGuard:
 
     def __init__(
         self,
-        places: Paths,
+        paths: Paths,
         preset: str,
         home: Path | None = None,
         *,
@@ -100,8 +100,8 @@ class PolicyGuard:
     ) -> None:
         self._timeout_seconds = timeout_seconds
         self._refresh_seconds = refresh_seconds
-        self._places = places
-        self._files = places.policy_file, places.contacts_file
+        self._paths = paths
+        self._files = paths.policy_file, paths.contacts_file
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
@@ -112,7 +112,7 @@ class PolicyGuard:
         self._file_stamps: object = None
         self.failure: str | None = None
         self.lapses: deque[Lapse] = deque(maxlen=MAX_LAPSES)
-        self.book = load_built_in_rules(places, preset)
+        self.book = load_built_in_rules(paths, preset)
         self._refresh()
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class PolicyGuard:
             return
         self._file_stamps = stamps
         try:
-            self.book = load_rules(self._places, self._preset)
+            self.book = load_rules(self._paths, self._preset)
             self.failure = None
         except BadConfiguration as error:
             self.failure = "policy.toml or contacts.toml is invalid, so the last valid rules are in force"

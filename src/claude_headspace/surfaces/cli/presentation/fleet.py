@@ -14,8 +14,8 @@ ELSEWHERE = "not in tmux"
 
 def group_by_pane(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
     """Running agents, grouped by session, window and pane. A group has the status of its most urgent agent."""
-    places = {pane["pane_id"]: pane for pane in panes}
-    rows = [_row(agent, places.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
+    by_pane = {pane["pane_id"]: pane for pane in panes}
+    rows = [_row(agent, by_pane.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
     rows.sort(key=lambda row: (row["session"], row["window"], row["id"] or "", row["agent"]))
     sessions = [_session(name, list(inside)) for name, inside in groupby(rows, key=lambda row: row["session"])]
     return {"status": combined_status(each["status"] for each in sessions), "sessions": sessions}
