@@ -98,7 +98,7 @@ def test_a_form_of_a_server_is_filled_in_on_the_command_line(asking: Asking) -> 
     hook = asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=FORM, mode="form")
     wait_until(asking.held, "a held wait")
     shown = asking.headspace("show", asking.agent["name"]).stdout
-    assert "board  whole number · needed" in shown, shown
+    assert "board  whole number · required" in shown, shown
     wrong = asking.headspace("answer", asking.agent["name"], "--field", "board=0", check=False)
     assert (wrong.returncode, "at least 1" in wrong.stderr) == (1, True)
     empty = asking.headspace("answer", asking.agent["name"], check=False)

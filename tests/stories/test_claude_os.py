@@ -245,7 +245,7 @@ def test_prompt_asks_for_a_note_until_there_is_one(open_desk: Open) -> None:
     assert "Consider setting a session status" in desk.said("UserPromptSubmit", prompt="One")
     assert desk.said("UserPromptSubmit", prompt="Two") == ""
     noted = desk.headspace("note", "fixing the", "login", env={"CLAUDE_CODE_SESSION_ID": SESSION, "CLAUDECODE": "1"})
-    assert (noted.returncode, noted.stdout) == (0, f"{desk.agent['name']} is at: fixing the login\n")
+    assert (noted.returncode, noted.stdout) == (0, f"{desk.agent['name']}: fixing the login\n")
     assert desk.agent["note"]["text"] == "fixing the login"
     assert "fixing the login" in desk.headspace("list").stdout
     assert "note       fixing the login (just now)" in desk.headspace("show", desk.agent["name"]).stdout
