@@ -236,12 +236,12 @@ def test_a_kill_is_told_afterwards(tmp_path: Path) -> None:
     for _ in range(3):
         hooks.fire("SessionStart", {"session_id": "one", "cwd": "/projects/one"})
     told = hooks.headspace("status").stdout
-    assert f"(pid {killed}) was killed, or crashed" in told
+    assert f"(pid {killed}) was killed or crashed" in told
     assert "3 events in the spool" in told
     for _ in range(2):
         with running_daemon(tmp_path) as daemon:
             [trouble] = daemon.status["troubles"]
-            assert f"(pid {killed}) was killed, or crashed" in trouble["reason"]
+            assert f"(pid {killed}) was killed or crashed" in trouble["reason"]
             assert (trouble["spooled"], bool(trouble["until"])) == (3, True)
             assert "3 events waited in the spool" in hooks.headspace("status").stdout
             assert daemon.stop() == 0
