@@ -52,7 +52,7 @@ def test_every_surface_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
         dialog(place, client)
         wait_until(lambda: "wants to run" in place.terminals("capture-pane", "-p", "-t", board), "the board")
         place.terminals("send-keys", "-t", board, "a")
-        wait_until(lambda: "May it?" in place.terminals("capture-pane", "-p", "-t", board), "the panel")
+        wait_until(lambda: "Allow this?" in place.terminals("capture-pane", "-p", "-t", board), "the panel")
         place.terminals("send-keys", "-t", board, "y")
         finished(place, "by_tui")
 

@@ -79,7 +79,7 @@ class Outages:
     def killed(self, pid: int, last_seen: Micros) -> None:
         """The previous daemon was killed. If an outage lasts since then, waiting events count for that one."""
         lasting = self._known.pop() if self.current is not None else None
-        reason = f"the previous daemon (pid {pid}) was killed or crashed"
+        reason = f"the daemon before this one (pid {pid}) was killed or crashed"
         outage = Outage(last_seen, reason, self._clock(), 0 if lasting else self._count_waiting())
         self._known.extend(each for each in (outage, lasting) if each is not None)
         log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
