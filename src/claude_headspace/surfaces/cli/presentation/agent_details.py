@@ -294,6 +294,12 @@ def _reason(state: Json, now: datetime, width: int) -> list[Line]:
     return hanging(start, f"{state['why']} · {state['source'].replace('_', ' ')} {state['event']}{sure}", width)
 
 
+NARROW = 60
+"""Columns of a narrow terminal."""
+
+
 def next_commands(agent: Json, *commands: str) -> list[Line]:
-    """The next commands worth typing."""
-    return [EMPTY_LINE, dim("   ".join(f"headspace {command} {agent['name']}" for command in commands))]
+    """The next commands worth typing: on one line, if it fits a narrow terminal."""
+    texts = [f"headspace {command} {agent['name']}" for command in commands]
+    joined = "   ".join(texts)
+    return [EMPTY_LINE, *map(dim, [joined] if len(joined) <= NARROW else texts)]
