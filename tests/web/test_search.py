@@ -50,7 +50,7 @@ def test_the_sidebar_link_clears_the_search(pages: Pages, sample: Sample) -> Non
 def test_no_results(pages: Pages, sample: Sample) -> None:
     """The daemon's hint is shown. A button removes the filters."""
     page = pages.open(sample.daemon, "/search?q=emoji&tool=Nothing")
-    expect(page.get_by_text("Without the filters there are finds")).to_be_visible()
+    expect(page.get_by_text("There are hits without the filters")).to_be_visible()
     page.get_by_role("button", name="Remove the filters").click()
     expect(page.locator(".hit").first).to_be_visible()
     expect(page.get_by_label("Tool")).to_have_value("")
