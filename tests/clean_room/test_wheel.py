@@ -123,7 +123,7 @@ def test_the_demo_plays(room: Room, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Demo with simulated agents" in done.stdout
     assert "http://127.0.0.1:" in done.stdout
-    assert "The demo has ended; its files are removed" in done.stdout
+    assert "The demo has ended. All its files were removed." in done.stdout
     assert list(room.home.iterdir()) == []
     assert list(tmp_path.iterdir()) == []
 

@@ -198,7 +198,7 @@ HELD = [
 
 INTERRUPTS = [
     Scenario("interrupted through Headspace", MAKE_IT, [*RUNNING, interrupts(), shows("idle")], CUT_SHORT),
-    Scenario("dialog closed through Headspace", MAKE_IT, [*ASKED, interrupts(), shows("idle")], CUT_SHORT),
+    Scenario("dialog closed through Headspace", MAKE_IT, [*ASKED, pauses(1), interrupts(), shows("idle")], CUT_SHORT),
     Scenario("Esc while a tool runs", MAKE_IT, [*RUNNING, presses("Escape"), shows("idle")], CUT_SHORT),
     Scenario(
         "Esc while the model speaks",

@@ -59,7 +59,7 @@ class Order:
         self.spool = spool
         self.backlog = backlog
         self.turn = asyncio.Lock()
-        """Held while a hook from the spool is prepared, so that no later one overtakes it."""
+        """Held while an event from the spool is prepared, so that nothing that happened later overtakes it."""
 
 
 class HookPipeline:
@@ -104,23 +104,24 @@ class HookPipeline:
         return await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
 
     async def process_spooled(self, received: Received) -> bool:
-        """Process a hook from the spool, which may have fired long ago. Returns whether it was a hook."""
-        if received.envelope.origin is Origin.STATUS_LINE:
-            await self._store_usage(received)
-            return False
-        await self._order.backlog.submit_backlog_until(received.envelope.fired_at)
+        """Process an event from the spool, which may have fired long ago. Returns whether it was a hook."""
+        envelope = received.envelope
+        is_hook = envelope.origin is not Origin.STATUS_LINE
         async with self._order.turn:
-            received = await self._prepare(received, expects_reply=False)
-            commit = asyncio.ensure_future(self._commit(received, hook_at=received.envelope.fired_at))
+            await self._order.backlog.submit_backlog_until(envelope.fired_at)
+            if is_hook:
+                received = await self._prepare(received, expects_reply=False)
+            store = self._commit(received, hook_at=envelope.fired_at) if is_hook else self._store_usage(received)
+            commit = asyncio.ensure_future(store)
         try:
             await commit
         except JournalUnavailable:
             raise
         except HeadspaceError:
-            self._fallback.left_spool(received.envelope)  # it is rejected
+            self._fallback.left_spool(envelope)  # it is rejected
             raise
-        self._fallback.left_spool(received.envelope)
-        return True
+        self._fallback.left_spool(envelope)
+        return is_hook
 
     # --- the steps ---
 
