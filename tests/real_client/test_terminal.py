@@ -40,7 +40,7 @@ def test_a_client_is_sent_to_and_brought_back(place: Place) -> None:
     agent = place.agent("idle")
     for words in ("Say hello; and no more.", SEVERAL):
         done = place.headspace("send", agent["name"], "--", words)
-        assert (done.stdout, done.stderr) == (f"{agent['name']} has it.\n", ""), client.screen
+        assert (done.stdout, done.stderr) == (f"{agent['name']} received the text.\n", ""), client.screen
         place.agent("idle")
     assert [each.split() for each in place.said(agent)] == ["Say hello; and no more.".split(), SEVERAL.split()]
     wait_until(lambda: place.daemon.agent(agent["id"])["cost_usd"] is not None, "what it cost")
@@ -68,7 +68,7 @@ def test_a_client_is_reached_from_the_board(place: Place) -> None:
     place.shows(board, "to runner")
     place.keys(board, "-l", "Say hello, runner.")
     place.keys(board, "Enter")
-    place.shows(board, "runner has it.")
+    place.shows(board, "runner received the text.")
     assert place.said(agent) == ["Say hello, runner."]
     with place.somebody_before(board):
         place.keys(board, "Enter")

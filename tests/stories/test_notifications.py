@@ -1,4 +1,4 @@
-"""Being called: at the right moment, once, with the reason. A web hook on loopback takes what Apprise sends."""
+"""Notifications: at the right time, once, with the reason. A web hook on loopback receives what Apprise sends."""
 
 import contextlib
 import json
@@ -80,7 +80,7 @@ def notices(daemon: RunningDaemon) -> list[dict[str, Any]]:
 
 
 def held(daemon: RunningDaemon) -> dict[str, str]:
-    """What is held back: why, by its title."""
+    """Delayed notifications: the reason, by title."""
     return {each["title"]: each["why"] for each in daemon.get("/api/notifications").json()["held"]}
 
 
@@ -167,7 +167,7 @@ def test_what_is_answered_in_time_is_never_told(tmp_path: Path, phone: Receiver)
     """A rule that waits a minute: the answer comes first, and why nobody was called can be seen."""
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\nafter = "1m"\n') as daemon:
         ask(daemon)
-        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a delayed notification")
         go_on(daemon)
         unsent = wait_until(lambda: daemon.get("/api/notifications").json()["unsent"], "a need that came and went")
         assert [each["why"] for each in unsent] == ["not due yet"]
@@ -183,7 +183,7 @@ def test_nobody_is_called_about_what_the_page_shows_him(tmp_path: Path, phone: R
         agent_id = str(hook(daemon, "session-start", source="startup")["agent_id"])
         look(daemon, agent_id)
         ask(daemon)
-        wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "you are looking at it" in held(daemon).values(), "a delayed notification")
         assert phone.messages == []
         wait_until(lambda: not daemon.agent(agent_id)["unseen"], "that somebody has seen it")
         look(daemon, agent_id, visible=False)
@@ -195,7 +195,7 @@ def test_who_is_there_is_called_later_than_who_is_away(tmp_path: Path, phone: Re
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\npresent_after = "1h"\n') as daemon:
         look(daemon, None)
         ask(daemon)
-        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in held(daemon).values(), "a delayed notification")
         look(daemon, None, visible=False)
         phone.wait(1)
 
@@ -211,7 +211,7 @@ def test_nobody_is_called_about_the_pane_before_him(tmp_path: Path, phone: Recei
         with tmux.attached("work"):
             wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "somebody")
             tmux.keys(pane, "ask", "Enter")
-            wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+            wait_until(lambda: "you are looking at it" in held(daemon).values(), "a delayed notification")
             assert phone.messages == []
         (call,) = phone.wait(1)
         assert call["title"] == f"{agent['name']} asks"
@@ -269,7 +269,7 @@ def test_quiet_hours_hold_all_but_what_is_let_through(tmp_path: Path, phone: Rec
     quiet = f'[quiet]\nfrom = "{times[0]}"\nto = "{times[1]}"\nlet_through = ["error"]\n'
     with daemon_with(tmp_path, quiet, channel("phone", phone), env={"TZ": "UTC"}) as daemon:
         ask(daemon)
-        wait_until(lambda: "quiet hours" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "quiet hours" in held(daemon).values(), "a delayed notification")
         hook(daemon, "session-start", "s2", source="startup")
         hook(daemon, "user-prompt-submit", "s2", prompt="Go")
         hook(daemon, "stop-failure", "s2", error="rate_limit")
@@ -295,13 +295,13 @@ def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None
 
 
 def test_a_channel_is_used_no_more_than_it_may_be(tmp_path: Path, phone: Receiver) -> None:
-    """One an hour: the second call is held back, and says why."""
+    """One an hour: the second notification is delayed, with the reason."""
     with daemon_with(tmp_path, channel("phone", phone, "per_hour = 1\n")) as daemon:
         ask(daemon)
         phone.wait(1)
         status(daemon, "delivered")
         ask(daemon, "s2")
-        wait_until(lambda: "hourly limit of 1 reached" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "hourly limit of 1 reached" in held(daemon).values(), "a delayed notification")
         assert len(phone.messages) == 1
 
 
