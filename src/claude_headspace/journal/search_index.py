@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, Float, cast, func, literal, literal_column, table
 from sqlalchemy.dialects.postgresql import TSQUERY
 
-from claude_headspace.kernel.search_terms import GAP, MAX_WORD_CHARACTERS, Query, Term, split_words
+from claude_headspace.kernel.search_documents import GAP
+from claude_headspace.kernel.search_terms import MAX_WORD_CHARACTERS, Query, Term, split_words
 
 MAX_POSITIONS = 255
 """How many positions of one word a tsvector keeps."""
