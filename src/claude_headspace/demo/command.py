@@ -18,7 +18,7 @@ from claude_headspace.demo.schedule import Scenario, SimulatedAgent
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.open import open_in_browser
-from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.cli.presentation.setup import demo_intro
 from claude_headspace.surfaces.text.timestamps import parse_duration
 from claude_headspace.surfaces.tui.app import Top
@@ -26,6 +26,7 @@ from claude_headspace.surfaces.tui.feed import LiveFeed
 from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
+@examples("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")
 def demo(
     length: Annotated[
         str | None, typer.Option("--for", metavar="60s", help="Stop after this time. Without it: until Ctrl+C.")

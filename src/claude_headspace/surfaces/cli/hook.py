@@ -16,6 +16,7 @@ import typer
 
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
+from claude_headspace.surfaces.cli.options import examples
 
 METADATA_VARIABLES = {
     "tmux-pane": "TMUX_PANE",
@@ -28,6 +29,7 @@ METADATA_VARIABLES = {
 """Metadata of the event, and the environment variables it is read from."""
 
 
+@examples("headspace hook session-start <payload.json")
 def hook(
     event: Annotated[
         str,

@@ -7,10 +7,11 @@ import typer
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import read_text
+from claude_headspace.surfaces.cli.options import examples, read_text
 from claude_headspace.surfaces.client.socket_client import send_command
 
 
+@examples("headspace rpc ping", "headspace rpc effort.list '{\"all\": true}'", "headspace rpc hooks.stop - <a.json")
 def rpc(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="Such as hooks.preToolUse or effort.list.")],
     arguments: Annotated[
