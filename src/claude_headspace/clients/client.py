@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.readings import Line, RegistryEntry
+from claude_headspace.clients.client_files import Line, RegistryEntry
 
 
 class TranscriptFiles(msgspec.Struct, frozen=True, kw_only=True):

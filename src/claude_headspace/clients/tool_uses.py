@@ -1,4 +1,7 @@
-"""Describe calls that did not come from an event: a policy's test case, a call that a user asks about. Pure."""
+"""Describe a tool call from its name and input. Pure.
+
+For calls without an event: a test case of the policy, a call that a user asks about.
+"""
 
 from typing import Any
 
@@ -12,5 +15,5 @@ def describe_call(name: str, tool_input: Any) -> ToolUse:
 
 
 def summarize_input(tool_input: Any) -> str:
-    """What people recognise a call by, in one line."""
+    """The input of a call in one line, so that people recognise the call."""
     return claude_code.summary_of(claude_code.read_input(tool_input))

@@ -5,7 +5,7 @@ import msgspec
 from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.client import Client
-from claude_headspace.clients.readings import Line, RegistryEntry
+from claude_headspace.clients.client_files import Line, RegistryEntry
 from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.inputs.receive.sanitize import Sanitizer
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.client import TranscriptFiles
-from claude_headspace.clients.readings import Line
+from claude_headspace.clients.client_files import Line
 from claude_headspace.inputs.watch.files import open_regular_file, resolve_below
 from claude_headspace.kernel.envelope import Micros
 
