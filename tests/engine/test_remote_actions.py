@@ -21,12 +21,11 @@ SOON = (0.05, 0.05)
 
 
 class SharedJournal(TemporaryJournal):
-    """A journal that others write to as well."""
+    """A journal that others write to as well: what they announce must be read from the stream."""
 
-    @property
-    def is_shared(self) -> bool:
-        """Always: what others announce must be read from the stream."""
-        return True
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_shared = True
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.search_documents import (

@@ -24,6 +24,7 @@ from claude_headspace.kernel.act_events import caused_by
 from claude_headspace.kernel.acts import AgentClosed, AgentRenamed
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.answers import too_late
+from claude_headspace.kernel.claude_os.notices import FACTS_WITH_NOTICE
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
@@ -32,18 +33,18 @@ from claude_headspace.kernel.correlate import (
     Identity,
     Strategy,
     ancestors,
+    claimed_identities,
     correlate,
+    create_agent,
     identities,
     is_replaced_in_pane,
     project_at,
 )
-from claude_headspace.kernel.creation import claimed_identities, create_agent
-from claude_headspace.kernel.decide import with_verdict
-from claude_headspace.kernel.effort.acts import is_act
+from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.envelope import Envelope, Origin, decided
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
-from claude_headspace.kernel.facts import AgentRegistered, Event
+from claude_headspace.kernel.facts import AgentRegistered, Event, SessionStarted
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
@@ -102,7 +103,7 @@ class Batch:
             return outcome
         if envelope.name == PROBE:
             return self._store_probe(envelope, event)
-        if is_act(envelope):
+        if envelope.origin is Origin.OPERATOR and envelope.name in EFFORT_ACTS:
             return self._act_on_effort(envelope, event)
         found = self._agents.find([*item.identities.values(), *item.ancestors])
         try:
@@ -180,7 +181,7 @@ class Batch:
             strategy=strategy,
             anomaly=None,
             change=None,
-            claims=[identity for identity in claimed_identities(agent, envelope, event) if identity not in owned],
+            claims=[each for each in claimed_identities(agent, envelope, item.identities) if each not in owned],
             publish=(),
             event=event,
         )
@@ -188,8 +189,13 @@ class Batch:
         try:
             verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
             can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
-            notices, failure = self._notices(agent, event) if can_inject else (NO_NOTICE, "")
-            envelope = record.envelope = _with_notices(with_verdict(envelope, verdict), notices)
+            has_notice = can_inject and isinstance(event.fact, FACTS_WITH_NOTICE)
+            notices, failure = self._notices(agent, event) if has_notice else (NO_NOTICE, "")
+            if verdict is not ABSTAIN:
+                envelope = decided(envelope, verdict=verdict)
+            if notices != NO_NOTICE:
+                envelope = decided(envelope, session_notice=notices)
+            record.envelope = envelope
             change = evolve(agent, msgspec.structs.replace(event, decisions=envelope.decisions))
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, failure))) or None
@@ -216,6 +222,9 @@ class Batch:
         if envelope.origin is not Origin.HOOK:
             return agent, envelope
         parent_id = agent.parent_id or envelope.decisions.parent_id
+        declares = event.observations.declared_mode or event.observations.declared_mission_id
+        if not declares and parent_id is None and not isinstance(event.fact, SessionStarted):
+            return agent, envelope
         parent = self._agents.get(parent_id) if parent_id else None
         mode, mission_id = assign(event, agent, parent, trusted=item.submission.trusted)
         return agent, decided(envelope, mode=mode, mission_id=mission_id) if mode or mission_id else envelope
@@ -335,7 +344,3 @@ def _try(step: Callable[[Input], Output], given: Input, event_name: str) -> Outp
     except Exception as error:
         log.exception("event_not_stored", event_name=event_name)
         return unavailable(error)
-
-
-def _with_notices(envelope: Envelope, notices: SessionNotice) -> Envelope:
-    return envelope if notices == NO_NOTICE else decided(envelope, session_notice=notices)

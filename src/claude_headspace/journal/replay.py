@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import RowMapping, Table
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.journal.rows import Projection
-from claude_headspace.journal.values import Row, replace_nul
+from claude_headspace.journal.rows import Projection, Row, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import EffortReplay
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
@@ -43,7 +42,7 @@ def project(
         agent = retold.change.agent if retold else None
         if effort_change := efforts.apply(stored.seq, stored.envelope, event, agent):
             projection.add_effort_change(effort_change)
-    projection.table_rows(lambda _agent_id: None)
+    projection.add_agent_rows({})
     return projection, count
 
 

@@ -30,8 +30,7 @@ from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
-from claude_headspace.kernel.policy.policy import Policy
-from claude_headspace.kernel.policy.rules import Rule
+from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Received
@@ -58,7 +57,7 @@ class PreparedCall(msgspec.Struct, frozen=True):
 
     policy: Policy
     call: Call | None
-    """None if the analysis failed."""
+    """None if no rule can match it, or if the analysis failed."""
     lapse: str | None = None
     """Why the verdict cannot be enforced."""
 
@@ -154,7 +153,8 @@ class PolicyGuard:
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
         call = analyse_event(event, self.book, home=self._home, project=root)
-        return PreparedCall(self._add_project_rules(root), call, lapse)
+        policy = self._add_project_rules(root)
+        return PreparedCall(policy, call if policy.index.candidates(call) else None, lapse)
 
     def _refresh(self) -> None:
         """Read the user's files again if they changed. An invalid file changes only `failure`."""

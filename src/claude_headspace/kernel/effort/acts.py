@@ -9,7 +9,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.effort.model import Metadata
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -107,11 +107,7 @@ ACTS: dict[str, type[Act]] = {
         EffortFinished,
     )
 }
-
-
-def is_act(envelope: Envelope) -> bool:
-    """Whether an event is an act on an effort."""
-    return envelope.origin is Origin.OPERATOR and envelope.name in ACTS
+"""By name of the event. Its origin is `OPERATOR`."""
 
 
 def decode_act(envelope: Envelope) -> Act:
