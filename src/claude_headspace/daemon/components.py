@@ -25,8 +25,7 @@ from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
-from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Sanitizer
+from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
@@ -97,7 +96,7 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
     """Create the base."""
     spool = Spool(paths.spool)
     outages = Outages(wall_clock, paths.outages_file, spool.count_new)
-    clock = SteadyClock(wall_clock, outages.add_past_outage)
+    clock = SteadyClock(outages.add_past_outage)
     return Base(settings, paths, journal, spool, outages, clock, Counters(Metrics()), ChangePublisher())
 
 

@@ -2,10 +2,10 @@
 
 Sequence numbers are taken last, from one counter row.
 
-Frequent lookups use the writer's cache: recently written agents, owners of identities, and active efforts. It is updated
-only from committed batches and from queries, so it is never ahead of the database. On a shared database it may be
-behind: there an agent is cached with the version of its row, which is compared with the current version, and efforts
-are not cached. It is bounded: the least recently written entries are dropped.
+Frequent lookups use the writer's cache: recently written agents, owners of identities, and active efforts. The cache is
+updated only from committed batches and from queries, so it is never ahead of the database. On a shared database it may
+be behind: there an agent is cached with the version of its row, which is compared with the current version, and efforts
+are not cached. The cache is bounded: the least recently written entries are dropped.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

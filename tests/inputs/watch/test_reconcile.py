@@ -44,7 +44,7 @@ def test_a_hook_ends_polling() -> None:
     clock = ManualClock()
     reconciler = Reconciler(Cadence(), clock, [])
     clock.advance(1_000)
-    reconciler.set_last_hook(clock())
+    reconciler.hook_arrived(clock())
     assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, 60)
     assert reconciler.last_event_at == clock()
 
@@ -90,7 +90,7 @@ def test_it_checks_often_while_no_hooks_arrive() -> None:
 
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         clock.advance(301)
-        reconciler.set_last_hook(clock() - 301 * SECOND)
+        reconciler.hook_arrived(clock() - 300 * SECOND)
         for _ in range(3):
             await check.next_run()
         assert reconciler.checked_at == clock()
@@ -103,7 +103,7 @@ def test_it_checks_rarely_while_hooks_arrive() -> None:
 
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(50):
-            reconciler.set_last_hook(clock.advance(1))
+            reconciler.hook_arrived(clock.advance(1))
             await asyncio.sleep(0)
         assert check.count == 0
         assert reconciler.checked_at is None
@@ -117,10 +117,10 @@ def test_the_interval_follows_the_mode_at_once() -> None:
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(20):
             clock.advance(301)
-            reconciler.set_last_hook(clock() - 301 * SECOND)
+            reconciler.hook_arrived(clock() - 300 * SECOND)
             assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, FAST.silent)
             await check.next_run()
-            reconciler.set_last_hook(clock())
+            reconciler.hook_arrived(clock())
             assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, FAST.active)
             await asyncio.sleep(0)
 
@@ -153,12 +153,12 @@ def test_time_asleep_does_not_count() -> None:
     """No hook can arrive while the machine sleeps, so only the time awake counts."""
     clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
     reconciler = Reconciler(Cadence(), clock, [], awake)
-    reconciler.set_last_hook(clock())
+    reconciler.hook_arrived(clock())
     clock.advance(8 * 3_600)
     modes.append(reconciler.polling.mode)
     awake.advance(300)
     modes.append(reconciler.polling.mode)
-    reconciler.set_last_hook(clock.advance(1))
+    reconciler.hook_arrived(clock.advance(1))
     modes.append(reconciler.polling.mode)
     assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
 

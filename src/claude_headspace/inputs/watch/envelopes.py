@@ -6,8 +6,7 @@ from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
 from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.client import Client
 from claude_headspace.clients.client_files import Line, RegistryEntry
-from claude_headspace.inputs.receive.receiver import LocateProject, new_id
-from claude_headspace.inputs.receive.sanitize import Sanitizer
+from claude_headspace.inputs.receive.receiver import LocateProject, Sanitizer, new_id
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 

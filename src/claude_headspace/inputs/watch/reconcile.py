@@ -81,12 +81,9 @@ class Reconciler(Loop):
         return self.running, self.failure, self.polling.mode.value
 
     def hook_arrived(self, at: Micros) -> None:
-        """A hook arrived that fired at this time. No-op for an older one."""
-        if at > (self.last_event_at or self.started_at):
-            self.set_last_hook(at)
-
-    def set_last_hook(self, at: Micros) -> None:
-        """Set the time of the last hook. The interval changes at once."""
+        """Record a hook that fired at this time. The interval changes at once. No-op for an older one."""
+        if at <= (self.last_event_at or self.started_at):
+            return
         now = self._awake()
         was_silent = polling(self._cadence, now, self._last_hook).mode is Mode.POLLING_FALLBACK
         self._last_hook, self.last_event_at = now - (self._clock() - at), at
