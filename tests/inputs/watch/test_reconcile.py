@@ -5,12 +5,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, Reconciler, awake_clock, polling
+from claude_headspace.inputs.watch.reconcile import Cadence, Check, Mode, Polling, Reconciler, polling
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import START, ManualClock
 
+DEFAULT = Cadence()
 FAST = Cadence(active=3600, silent=0.01, silent_after=300)
 """Silence is measured by the manual clock; only the pause between two checks takes real time."""
+
+
+def reconciler_with(clock: ManualClock, cadence: Cadence = DEFAULT, *checks: Check) -> Reconciler:
+    """A reconciler on a machine that never sleeps."""
+    return Reconciler(cadence, clock, list(checks), lambda: clock() * 1_000)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_the_mode_depends_on_the_time_since_the_last_hook(silence: float, expect
 def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
     """Polling begins 300 s after the start."""
     clock = ManualClock()
-    reconciler = Reconciler(Cadence(), clock, [])
+    reconciler = reconciler_with(clock)
     assert reconciler.polling.mode is Mode.HOOKS_ACTIVE
     assert reconciler.last_event_at is None
     clock.advance(300)
@@ -42,7 +48,7 @@ def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
 def test_a_hook_ends_polling() -> None:
     """The long interval is used again at once."""
     clock = ManualClock()
-    reconciler = Reconciler(Cadence(), clock, [])
+    reconciler = reconciler_with(clock)
     clock.advance(1_000)
     reconciler.hook_arrived(clock())
     assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, 60)
@@ -73,7 +79,7 @@ def run(
 
     async def main() -> CountedCheck:
         clock, check = ManualClock(), CountedCheck()
-        reconciler = Reconciler(cadence, clock, [check])
+        reconciler = reconciler_with(clock, cadence, check)
         reconciler.start()
         was_running = reconciler.running
         await asyncio.sleep(0)
@@ -152,7 +158,7 @@ def test_a_failing_check_does_not_stop_the_others() -> None:
 def test_time_asleep_does_not_count() -> None:
     """No hook can arrive while the machine sleeps, so only the time awake counts."""
     clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
-    reconciler = Reconciler(Cadence(), clock, [], awake)
+    reconciler = Reconciler(Cadence(), clock, [], lambda: awake() * 1_000)
     reconciler.hook_arrived(clock())
     clock.advance(8 * 3_600)
     modes.append(reconciler.polling.mode)
@@ -161,12 +167,3 @@ def test_time_asleep_does_not_count() -> None:
     reconciler.hook_arrived(clock.advance(1))
     modes.append(reconciler.polling.mode)
     assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
-
-
-def test_the_awake_clock_ignores_changes_of_the_system_clock() -> None:
-    """It starts at the current time and counts on its own."""
-    clock = ManualClock()
-    awake = awake_clock(clock)
-    before = awake()
-    clock.advance(3_600)
-    assert START <= before <= awake() < START + 60 * SECOND

@@ -271,7 +271,7 @@ def _delivery_id(value: bytes) -> str | None:
             f"The delivery id is longer than {MAX_DELIVERY_ID_BYTES} bytes.",
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
-    return _text(value)
+    return value.decode("utf-8", "replace").replace("\0", "") or None
 
 
 def _verdict(value: bytes | None) -> Verdict | None:
