@@ -127,7 +127,7 @@ def test_every_file_of_a_home_is_documented() -> None:
     """The configuration page names every file of an installation."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     paths = find_paths({"HEADSPACE_HOME": "/home"})
-    files = [getattr(paths, name) for name, each in vars(Paths).items() if isinstance(each, property)]
+    files = [getattr(paths, name) for name, each in vars(Paths).items() if isinstance(each, PathBelow)]
     assert files
     assert [path.name for path in files if path.name not in text] == []
 
