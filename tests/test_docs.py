@@ -19,7 +19,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
+from claude_headspace.config import PathBelow, Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
 from claude_headspace.main import application
