@@ -97,11 +97,9 @@ class Daemon:
         self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
+            base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            counters=self.base.counters,
-            outages=self.base.outages,
-            journal=journal,
-            clock=self.base.clock,
+            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -131,7 +129,7 @@ class Daemon:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
         hooks, plates = (
-            kind(self.inputs.receiver, self.hooks.pipeline.answer, base.settings.max_body_bytes, base.counters)
+            kind(self.inputs.receiver, self.hooks.pipeline.answer, base.settings.max_body_bytes, base.metrics)
             for kind in (HookEndpoint, PlateEndpoint)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)

@@ -48,11 +48,8 @@ class Outages:
         """How many events in the spool have not been counted yet."""
         self._has_begun = False
         self._known: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
-
-    @property
-    def current(self) -> Outage | None:
+        self.current = self._known[-1] if self._known and self._known[-1].until is None else None
         """The one that lasts."""
-        return self._known[-1] if self._known and self._known[-1].until is None else None
 
     @property
     def all(self) -> list[Outage]:
@@ -62,10 +59,11 @@ class Outages:
     def begin(self, reason: str) -> None:
         """The journal cannot be written. During an outage only its reason is updated."""
         self._has_begun = True
-        if (outage := self.current) is not None:
-            outage.reason = reason
+        if self.current is not None:
+            self.current.reason = reason
             return
-        self._known.append(Outage(self._clock(), reason))
+        self.current = Outage(self._clock(), reason)
+        self._known.append(self.current)
         log.warning("journal_unavailable", reason=reason)
         self._store()
 
@@ -97,7 +95,8 @@ class Outages:
 
     def end(self) -> None:
         """The journal was written. No-op without an outage."""
-        if (outage := self.current) is not None:
+        outage, self.current = self.current, None
+        if outage is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
             log.warning("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
