@@ -8,7 +8,6 @@ Rules
 - An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` says so.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from claude_headspace.clients import claude_code
@@ -20,11 +19,6 @@ from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.tolerant_json import parse
 
-Decoder = Callable[[Envelope, Any, str | None], Event]
-"""Decodes an envelope of one client: with its payload as builtins, and what was wrong with the JSON text."""
-
-DECODERS: dict[str, Decoder] = {claude_code.NAME: claude_code_events.decode}
-
 
 def decode(envelope: Envelope, body: Any = None) -> Event:
     """Decode an envelope. Never raises. `body` is its payload as builtins, if the caller has decoded it."""
@@ -32,17 +26,13 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
         return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
-    decoder = DECODERS.get(envelope.client)
+    if envelope.client != claude_code.NAME:
+        problem = f"unknown client {envelope.client}"
+        return Event(bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, problem)
     if envelope.origin is Origin.HOOK and envelope.name in plate_spinner_events.FACTS:
         decoder = plate_spinner_events.decode  # plate-spinner monitors Claude Code: its envelopes name that client
-    if decoder is None:
-        return Event(
-            bare_meta(envelope),
-            facts.Observed(),
-            envelope.observations,
-            envelope.decisions,
-            f"unknown client {envelope.client}",
-        )
+    else:
+        decoder = claude_code_events.DECODERS.get(envelope.origin, claude_code_events.decode_hook)
     value, anomaly = (body, None) if body is not None else parse(envelope.payload)
     return decoder(envelope, value, anomaly)
 

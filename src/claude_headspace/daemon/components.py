@@ -24,12 +24,11 @@ from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
-from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Sanitizer
+from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
@@ -96,7 +95,7 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
     """Create the base."""
     spool = Spool(paths.spool)
     outages = Outages(wall_clock, paths.outages_file, spool.count_new)
-    clock = SteadyClock(wall_clock, outages.note)
+    clock = SteadyClock(outages.note)
     return Base(settings, paths, journal, spool, outages, clock, Metrics(), CommittedChanges())
 
 
@@ -169,7 +168,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-    reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
+    reconciler = Reconciler(cadence, clock, sources.checks)
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
 
 

@@ -42,7 +42,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
-from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, PlateEndpoint
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event_name
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
@@ -128,9 +128,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
+        answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
         hooks, plates = (
-            kind(self.inputs.receiver, self.hooks.pipeline.answer, base.settings.max_body_bytes, base.metrics)
-            for kind in (HookEndpoint, PlateEndpoint)
+            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.metrics, event_name_reader)
+            for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
         starlette = Starlette(
