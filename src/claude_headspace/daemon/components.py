@@ -12,7 +12,7 @@ from pathlib import Path
 
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
@@ -74,7 +74,7 @@ class Base:
     outages: Outages
     clock: SteadyClock
     metrics: Metrics
-    changes: CommittedChanges
+    changes: ChangePublisher
 
     @property
     def host(self) -> str:
@@ -95,8 +95,8 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
     """Create the base."""
     spool = Spool(paths.spool)
     outages = Outages(wall_clock, paths.outages_file, spool.count_new)
-    clock = SteadyClock(outages.note)
-    return Base(settings, paths, journal, spool, outages, clock, Metrics(), CommittedChanges())
+    clock = SteadyClock(outages.add_past_outage)
+    return Base(settings, paths, journal, spool, outages, clock, Metrics(), ChangePublisher())
 
 
 # --- stream -----------------------------------------------------------------------------------------------------------

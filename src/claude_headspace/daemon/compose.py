@@ -1,7 +1,7 @@
 """The composition root: it creates the components and connects them. Nothing else knows all packages.
 
 Components are created in the direction of the data, and each gets what it needs in its constructor. Where two need each
-other, a third that is created first connects them: `CommittedChanges` the writer with its subscribers, `ExpectedHooks`
+other, a third that is created first connects them: `ChangePublisher` the writer with its subscribers, `ExpectedHooks`
 the components that reply to hooks with the advertisement, `Spool` the pipeline with the reader of the spool.
 
 `components.py` builds the groups below the surfaces, `lifecycle.py` starts and stops them, `serve.py` runs the daemon.
