@@ -1,4 +1,4 @@
-"""The writer: the only one that opens transactions on the log while the daemon runs.
+"""The writer: the only component that adds events to the log while the daemon runs.
 
 `submit` queues an envelope, `record` an act, `transact` other work that writes events (the import of a log). One task
 processes the queue: everything that has arrived since the last commit becomes one batch (`batch.py`) and one
