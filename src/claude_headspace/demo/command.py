@@ -1,4 +1,4 @@
-"""The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
+"""The CLI command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
 import asyncio
 import os

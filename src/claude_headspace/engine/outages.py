@@ -49,11 +49,8 @@ class Outages:
         """Counts the events in the spool that no outage has counted yet."""
         self._began_in_this_process = False
         self._outages: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
-
-    @property
-    def current(self) -> Outage | None:
+        self.current = self._outages[-1] if self._outages and self._outages[-1].until is None else None
         """The ongoing outage, if there is one."""
-        return self._outages[-1] if self._outages and self._outages[-1].until is None else None
 
     @property
     def all(self) -> list[Outage]:
@@ -63,10 +60,11 @@ class Outages:
     def begin(self, reason: str) -> None:
         """Begin an outage: the journal cannot be written. During an outage only its reason is updated."""
         self._began_in_this_process = True
-        if (outage := self.current) is not None:
-            outage.reason = reason
+        if self.current is not None:
+            self.current.reason = reason
             return
-        self._outages.append(Outage(self._clock(), reason))
+        self.current = Outage(self._clock(), reason)
+        self._outages.append(self.current)
         log.warning("journal_unavailable", reason=reason)
         self._store()
 
@@ -98,7 +96,8 @@ class Outages:
 
     def end(self) -> None:
         """End the ongoing outage: the journal was written. No-op without an outage."""
-        if (outage := self.current) is not None:
+        outage, self.current = self.current, None
+        if outage is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
             log.warning("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)

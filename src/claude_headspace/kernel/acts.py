@@ -1,4 +1,4 @@
-"""Acts: what a person did to an agent through Headspace, or Headspace for them. One type per act.
+"""Acts: what a person or Headspace did to an agent. One type per act.
 
 An act is stored as an event: the type's name is the event's name, and its fields are the payload. Most acts are their
 own fact. Acts on efforts are in `effort/acts.py`.
