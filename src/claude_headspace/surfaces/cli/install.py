@@ -1,4 +1,4 @@
-"""Commands about the hooks in Claude Code: `install`, `uninstall`, and `doctor`, which tests them."""
+"""CLI commands about the hooks in Claude Code: `install`, `uninstall`, and `doctor`, which tests them."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The commands `status` and `config`."""
+"""The CLI commands `status` and `config`."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.tool_uses import describe_call
+from claude_headspace.clients.tools import describe_call
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.cases import CaseResult, judge_case, read_cases
@@ -23,11 +23,10 @@ from claude_headspace.inputs.policy.files import (
     read_project_rules,
 )
 from claude_headspace.inputs.receive.project_location import locate_project
-from claude_headspace.kernel.decide import decide, format_reason, get_ruling
+from claude_headspace.kernel.decide import decide, find_matches, format_program, format_reason, get_ruling
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import UNKNOWN, Call, Subject
-from claude_headspace.kernel.policy.matching import find_matches, format_program
-from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.policy.rules import Policy
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.client.verdicts import PAGE, call_text
 
