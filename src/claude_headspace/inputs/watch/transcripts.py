@@ -23,8 +23,8 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.claude_code import locations
+from claude_headspace.clients.claude_code.transcript import Line
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, resolve_below
