@@ -1,4 +1,4 @@
-"""The commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
+"""The CLI commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
 
 If a daemon is running, it does the work. Otherwise the command does it and holds the lock of the daemon, so that no
 daemon can start at the same time. A progress bar is shown on standard error.

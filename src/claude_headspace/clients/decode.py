@@ -1,11 +1,13 @@
-"""Decode any envelope into an `Event`. Total: every envelope gives an event, whatever its payload holds.
+"""Decode any envelope into an `Event`. Never raises: every envelope gives an event.
 
-Acts are decoded by the kernel, observations of the process table here, everything else by the package of the client
-that the envelope names. The payload is decoded from JSON at most once; a caller that has done so passes the `body`.
+Acts are decoded by the kernel, observations of the process table here, and the events of plate-spinner by its package,
+which is chosen by the name of the event. The package of the client that the envelope names decodes everything else. The
+payload is parsed from JSON at most once; a caller that has done so passes the `body`.
 
 Rules
 - Decoding runs again at every replay, so it depends on the envelope alone.
-- An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` says so.
+- An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` gives the
+  reason.
 """
 
 from typing import Any
@@ -21,7 +23,7 @@ from claude_headspace.kernel.tolerant_json import parse
 
 
 def decode(envelope: Envelope, body: Any = None) -> Event:
-    """Decode an envelope. Never raises. `body` is its payload as builtins, if the caller has decoded it."""
+    """Decode an envelope. Never raises. `body` is the payload parsed to Python objects, if the caller has it."""
     if envelope.origin is Origin.OPERATOR:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:

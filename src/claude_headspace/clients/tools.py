@@ -1,6 +1,7 @@
-"""Tools by name, and calls that did not come from an event: the tool tables of all clients together. Pure.
+"""Look up a tool by its name, and describe a tool call from its name and input. Pure.
 
-For modules that have a tool's name and input as data. Events carry their tool use already decoded.
+For code that has a tool call without an event: a test case of the policy, a call that a user asks about. An event has
+its tool use already decoded.
 """
 
 from typing import Any
@@ -15,12 +16,12 @@ FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.N
 
 
 def find_tool(name: str) -> Tool:
-    """What is known of a tool; kind `other` if nothing is."""
+    """Look up a tool. An unknown tool has the kind `other`."""
     return claude_code.find_tool(name)
 
 
 def permission_verb(name: str) -> str:
-    """What an agent wants to do with a tool, as in "wants to run"; empty if there is no verb for it."""
+    """The verb of a permission, as in "wants to run"; empty if the tool has none."""
     return find_tool(name).wants
 
 
@@ -30,5 +31,5 @@ def describe_call(name: str, tool_input: Any) -> ToolUse:
 
 
 def summarize_input(tool_input: Any) -> str:
-    """What people recognise a call by, in one line."""
+    """Summarize the input of a call in one line, so that people recognise the call."""
     return claude_code.summary_of(fit(tool_input, WireToolInput)[0])

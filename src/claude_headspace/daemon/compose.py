@@ -1,7 +1,7 @@
 """The composition root: it creates the components and connects them. Nothing else knows all packages.
 
 Components are created in the direction of the data, and each gets what it needs in its constructor. Where two need each
-other, a third that is created first connects them: `CommittedChanges` the writer with its subscribers, `ExpectedHooks`
+other, a third that is created first connects them: `ChangePublisher` the writer with its subscribers, `ExpectedHooks`
 the components that reply to hooks with the advertisement, `Spool` the pipeline with the reader of the spool.
 
 `components.py` builds the groups below the surfaces, `lifecycle.py` starts and stops them, `serve.py` runs the daemon.
@@ -97,11 +97,9 @@ class Daemon:
         self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
+            base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            counters=self.base.counters,
-            outages=self.base.outages,
-            journal=journal,
-            clock=self.base.clock,
+            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -132,7 +130,7 @@ class Daemon:
         base, api = self.base, self.api
         answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.counters, event_name_reader)
+            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.metrics, event_name_reader)
             for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)

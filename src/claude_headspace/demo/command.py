@@ -1,4 +1,4 @@
-"""The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
+"""The CLI command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
 import asyncio
 import os
@@ -83,7 +83,7 @@ def started_demo(
         player = Player(sandbox, [SimulatedAgent(each, seed, number, transcripts) for number, each in scenarios], speed)
         player.write_history()
         sandbox.start_daemon()
-        player.name_agents()
+        player.finish_setup()
         yield sandbox, player
 
 

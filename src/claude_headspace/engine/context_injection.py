@@ -66,7 +66,7 @@ class ContextInjection:
     async def prepare(self, received: Received) -> Received:
         """Add the instruction files that belong to the path of a finished tool call."""
         envelope, event = received.envelope, received.event
-        if event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path or not self._efforts:
+        if event.tool is None or not event.tool.path or not self._efforts:
             return received
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
         return received.decided(directives=found) if found else received

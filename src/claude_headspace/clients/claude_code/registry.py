@@ -16,11 +16,13 @@ class Activity(StrEnum):
     """What a client reports about itself."""
 
     UNKNOWN = "unknown"
+    """No status in the entry."""
     IDLE = "idle"
     BUSY = "busy"
     WAITING = "waiting"
     """It shows a dialog."""
     OTHER = "other"
+    """A status that Headspace does not know."""
 
 
 class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +33,7 @@ class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
     activity: Activity
     started_at: Micros
-    """When the client says that it started."""
+    """When the client started, as it reports."""
     at: Micros
     """When the client wrote the entry."""
     delivery_id: str

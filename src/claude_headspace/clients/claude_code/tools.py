@@ -12,8 +12,8 @@ import msgspec
 from claude_headspace.clients.claude_code import SHELL_TOOL, wire
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
-from claude_headspace.kernel.text import one_line, short
-from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse, strings_under
+from claude_headspace.kernel.text import one_line, short, strings_under
+from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse
 from claude_headspace.kernel.wait_request import Ask, Option, Question
 
 TOOLS: dict[str, Tool] = {

@@ -1,4 +1,4 @@
-"""Every command of the command line, except those that `main` adds.
+"""Every CLI command, except those that `main` adds.
 
 An entry names the function that runs; `lazy` imports it when the command is invoked. The summary is the first line of
 the function's docstring, as a test ensures.

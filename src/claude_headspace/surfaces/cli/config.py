@@ -1,4 +1,4 @@
-"""The command `config`."""
+"""The CLI command `config`."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
+"""CLI commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
 
 import subprocess
 import uuid

@@ -1,4 +1,4 @@
-"""The command `doctor`."""
+"""The CLI command `doctor`."""
 
 import msgspec
 import typer

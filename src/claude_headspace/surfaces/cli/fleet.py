@@ -1,4 +1,4 @@
-"""The command `fleet`: the status of every tmux pane, window and session."""
+"""The CLI command `fleet`: the status of every tmux pane, window and session."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
+"""CLI commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
 
 import time
 from collections import deque

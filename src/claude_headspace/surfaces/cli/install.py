@@ -1,4 +1,4 @@
-"""Commands that change the settings of Claude Code: `install`, `uninstall`."""
+"""CLI commands that change the settings of Claude Code: `install`, `uninstall`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The command `open`."""
+"""The CLI command `open`."""
 
 import os
 import sys

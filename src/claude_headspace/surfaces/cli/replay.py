@@ -1,4 +1,4 @@
-"""Commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
+"""CLI commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
 
 import json
 import sys

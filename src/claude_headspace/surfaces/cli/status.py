@@ -1,4 +1,4 @@
-"""The command `status`."""
+"""The CLI command `status`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The command `top`: the board, full screen."""
+"""The CLI command `top`: the board, full screen."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""The commands `up` and `down`: everything that a first run needs, and how to stop it.
+"""The CLI commands `up` and `down`: everything that a first run needs, and how to stop it.
 
 `up` is idempotent: it keeps what exists, updates what is outdated, and replaces a daemon that runs other code.
 """

@@ -1,4 +1,4 @@
-"""The commands of the socket: `hooks.*`, the effort commands, `agent.note` and `ping`.
+"""The socket commands: `hooks.*`, the effort commands, `agent.note` and `ping`.
 
 The arguments of a hook command are its payload, in snake or camel case. It is stored like a hook over HTTP.
 """
