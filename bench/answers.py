@@ -21,8 +21,8 @@ from bench.load import percentile
 from bench.options import Options
 from bench.report import BenchError, Row, at_most, failed
 from tests.real_client.model import bash, reply, text
-from tests.real_client.place import Place, placed
 from tests.real_client.program import NEW, Unavailable, find_client
+from tests.real_client.workspace import Workspace, open_workspace
 from tests.stories.asking import Asking
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
@@ -154,12 +154,15 @@ def _client(options: Options, root: Path) -> list[Row]:
     calls = SHORT if options.seconds else CALLS
     options.say(f"answers: {calls} permissions of the real client")
     commands = [reply(bash(f"date +%s.%N >began{number}")) for number in range(calls)]
-    with placed(root, {"Note it": [*commands, reply(text("Noted."))]}) as place, _inbox(place.daemon) as page:
-        client = place.client(*ASKING)
+    with (
+        open_workspace(root, {"Note it": [*commands, reply(text("Noted."))]}) as workspace,
+        _inbox(workspace.daemon) as page,
+    ):
+        client = workspace.client(*ASKING)
         client.write("Note it")
         client.send()
         known: set[str] = set()
-        taken = [_answered(place, page, known, number) for number in range(calls)]
+        taken = [_answered(workspace, page, known, number) for number in range(calls)]
     note = f"{calls} permissions, to the first moment of the command that was allowed"
     return [
         Row(what, percentile(taken, 95), "ms", at_most(GOES_ON_MS), note),
@@ -167,10 +170,10 @@ def _client(options: Options, root: Path) -> list[Row]:
     ]
 
 
-def _answered(place: Place, page: Any, known: set[str], number: int) -> float:
+def _answered(workspace: Workspace, page: Any, known: set[str], number: int) -> float:
     """From the click to the first moment of the command."""
     wait, _painted = _shown(page, known)
     clicked: float = page.evaluate(CLICK, wait) / 1000
-    file = place.home.project / f"began{number}"
+    file = workspace.home.project / f"began{number}"
     wait_until(lambda: file.exists() and file.stat().st_size > 0, "the command")
     return float(file.read_text()) - clicked

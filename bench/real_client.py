@@ -23,13 +23,13 @@ from typing import Any
 
 from bench.options import Options
 from bench.report import BenchError, Row, at_most, failed
+from tests.real_client.cases import Case, run_cases
 from tests.real_client.client import Home, Terminals
-from tests.real_client.house import House
-from tests.real_client.lives import ALL
+from tests.real_client.installation import Installation
 from tests.real_client.model import ScriptedModel, reply, text, tool
-from tests.real_client.play import Take, playing
 from tests.real_client.program import NEW, VERSIONS, Unavailable
 from tests.real_client.run import Timing
+from tests.real_client.session_scenarios import ALL
 
 CALLS = 30
 ROUNDS = 5
@@ -49,7 +49,7 @@ body, kind = sys.stdin.buffer.read(), {"Content-Type": "application/json"}
 urllib.request.urlopen(urllib.request.Request(sys.argv[1], body, kind), timeout=2).read()
 """
 
-Hook = Callable[[str, House], dict[str, Any]]
+Hook = Callable[[str, Installation], dict[str, Any]]
 
 
 def run(options: Options) -> list[Row]:
@@ -71,22 +71,22 @@ def _scratch() -> Iterator[Path]:
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 
-def _address(event: str, house: House) -> str:
-    return f"{house.daemon.url}/hook/{event}"
+def _address(event: str, installation: Installation) -> str:
+    return f"{installation.daemon.url}/hook/{event}"
 
 
-def _curl(event: str, house: House) -> dict[str, Any]:
+def _curl(event: str, installation: Installation) -> dict[str, Any]:
     options = "-s -m 2 -o /dev/null -H 'Content-Type: application/json' --data-binary @-"
-    return {"type": "command", "command": f"curl {options} {_address(event, house)}"}
+    return {"type": "command", "command": f"curl {options} {_address(event, installation)}"}
 
 
-def _python(event: str, house: House) -> dict[str, Any]:
-    return {"type": "command", "command": sys.executable, "args": ["-c", PYTHON_HOOK, _address(event, house)]}
+def _python(event: str, installation: Installation) -> dict[str, Any]:
+    return {"type": "command", "command": sys.executable, "args": ["-c", PYTHON_HOOK, _address(event, installation)]}
 
 
 FOREIGN: dict[str, Hook] = {
     TRUE: lambda _event, _house: {"type": "command", "command": "true", "args": []},
-    HTTP: lambda event, house: {"type": "http", "url": _address(event, house), "timeout": 5},
+    HTTP: lambda event, installation: {"type": "http", "url": _address(event, installation), "timeout": 5},
     CURL: _curl,
     PYTHON: _python,
 }
@@ -99,23 +99,23 @@ def _hooks(options: Options) -> list[Row]:
     pauses: dict[str, list[float]] = {kind: [] for kind in kinds}
     with _scratch() as root, Terminals() as terminals:
         homes = {kind: Home(root / f"home-{number}", NEW) for number, kind in enumerate(kinds)}
-        with House(root / "headspace", terminals, list(homes.values())) as house:
-            house.install()
-            house.start()
+        with Installation(root / "headspace", terminals, list(homes.values())) as installation:
+            installation.install()
+            installation.start()
             for kind, home in homes.items():
-                _register(kind, home, house)
+                _register(kind, home, installation)
             for number in range(1 if options.seconds else ROUNDS):
                 for kind, home in homes.items():
                     options.say(f"real client: round {number + 1}, {kind}")
-                    before = _heard(house)
+                    before = _received(installation)
                     pauses[kind] += _thirty_calls(home)
                     if kind not in (NONE, TRUE):
-                        _wait_for(lambda before=before: _heard(house) >= before + len(EVENTS) * CALLS, kind)  # type: ignore[misc]
+                        _wait_for(lambda before=before: _received(installation) >= before + len(EVENTS) * CALLS, kind)  # type: ignore[misc]
     return hook_rows({kind: 1000 * statistics.median(taken) for kind, taken in pauses.items()})
 
 
-def _heard(house: House) -> int:
-    return int(house.daemon.status["events_total"])
+def _received(installation: Installation) -> int:
+    return int(installation.daemon.status["events_total"])
 
 
 def _wait_for(condition: Callable[[], bool], kind: str) -> None:
@@ -127,12 +127,12 @@ def _wait_for(condition: Callable[[], bool], kind: str) -> None:
         time.sleep(0.05)
 
 
-def _register(kind: str, home: Home, house: House) -> None:
+def _register(kind: str, home: Home, installation: Installation) -> None:
     """Leave only the hooks of this kind in the settings."""
     path = home.config_dir / "settings.json"
     settings = json.loads(path.read_bytes())
     if kind in FOREIGN:
-        settings["hooks"] = {event: [{"hooks": [FOREIGN[kind](event, house)]}] for event in EVENTS}
+        settings["hooks"] = {event: [{"hooks": [FOREIGN[kind](event, installation)]}] for event in EVENTS}
     elif kind != WHOLE:
         kept = EVENTS if kind == OURS else ()
         settings["hooks"] = {event: hooks for event, hooks in settings["hooks"].items() if event in kept}
@@ -179,11 +179,11 @@ def _words(kind: str) -> str:
 
 def _states(options: Options) -> list[Row]:
     """Play all scenarios, two at a time."""
-    takes = [Take(scenario, version) for version in VERSIONS for scenario in ALL]
+    cases = [Case(scenario, version) for version in VERSIONS for scenario in ALL]
     taken: list[Timing] = []
     missed: list[str] = []
-    with _scratch() as root, playing(takes, root, workers=2) as played:
-        for name, future in played.items():
+    with _scratch() as root, run_cases(cases, root, workers=2) as results:
+        for name, future in results.items():
             options.say(f"real client: {name}")
             try:
                 taken += future.result()
