@@ -23,7 +23,7 @@ from bench.report import BenchError, Row, at_most, failed
 from tests.real_client.model import bash, reply, text
 from tests.real_client.program import NEW, Unavailable, find_client
 from tests.real_client.workspace import Workspace, open_workspace
-from tests.stories.asking import Asking
+from tests.stories.asking_client import AskingClient
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
 
@@ -119,7 +119,7 @@ def _hooks(options: Options, root: Path) -> list[Row]:
     appeared, answered, known = [], [], set[str]()
     root.mkdir()
     with running_daemon(root) as daemon, _inbox(daemon) as page, _stand_in() as pid:
-        asking = Asking(root, daemon, pid)
+        asking = AskingClient(root, daemon, pid)
         rounds = SHORT if options.seconds else ROUNDS
         options.say(f"answers: {rounds} questions through the hooks' script")
         for number in range(rounds):

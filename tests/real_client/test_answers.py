@@ -219,7 +219,7 @@ REFUSED = "agents cannot answer for their user"
 
 
 def test_an_agent_cannot_answer_from_its_own_tools(tmp_path: Path) -> None:
-    """Commands, requests, a stolen token, a link and the socket are refused in its Bash tool. A rule denies them too."""
+    """Its Bash tool cannot answer by command, request, stolen token, link or socket. A rule also denies the command."""
     script = {
         "Help yourself": [
             reply(bash("headspace approve anybody")),

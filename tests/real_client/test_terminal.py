@@ -35,7 +35,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def test_prompts_are_sent_to_a_client_and_it_is_resumed(workspace: Workspace) -> None:
-    """Prompts of one and several lines arrive once and complete. The status line reports usage. The client is resumed."""
+    """Prompts of one and several lines arrive once and complete. The status line reports usage. Resume works."""
     client = workspace.client()
     agent = workspace.agent("idle")
     for words in ("Say hello; and no more.", SEVERAL):
