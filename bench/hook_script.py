@@ -61,6 +61,7 @@ def run(options: Options) -> list[Row]:
     with processes.scratch() as up, processes.scratch() as down:
         options.progress("hook script: installing")
         up.env["HEADSPACE_ASKED_HOOKS"] = ASKED_EVENT
+        up.env["HEADSPACE_HOLD_SECONDS"] = "0"  # measure the reply, not the wait for a person's answer
         scripts = {home.root: _install(home) for home in (up, down)}
         with daemon(up) as server:
             _wait_for(up.root / "headspace" / "address")

@@ -1,8 +1,8 @@
 """Ingest: the hook events per second of one daemon, durable and completely processed.
 
 32 connections with one request in flight each, and 320 sessions, send to a real daemon. In the same run the same
-payloads go to an endpoint that does nothing. The two alternate. Every number is the median of its rounds. Afterwards the daemon
-must have counted exactly the acknowledged events.
+payloads go to an endpoint that does nothing. The two alternate. Every number is the median of its rounds. Afterwards
+the daemon must have counted exactly the acknowledged events.
 """
 
 import asyncio
