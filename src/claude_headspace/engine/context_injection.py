@@ -72,7 +72,7 @@ class ContextInjection:
         return received.decided(directives=found) if found else received
 
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
-        """Compose the client's reply: the verdict, and the context to inject. Files are recorded before they are sent."""
+        """Compose the client's reply: the verdict and the injected context. Files are recorded before they are sent."""
         reply = verdict_reply(event.meta.name, outcome.verdict)
         advice, effort = outcome.advice or NO_ADVICE, outcome.effort
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
