@@ -236,35 +236,6 @@ class NoticeOver(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
-ACTS: dict[str, type[Act]] = {
-    kind.__name__: kind
-    for kind in (
-        AgentRegistered,
-        AgentRenamed,
-        AgentNoted,
-        AgentSeen,
-        AgentClosed,
-        AgentImported,
-        RestartBegun,
-        SupervisionEnded,
-        ContextLoaded,
-        MissionReported,
-        MissionFinished,
-        WorkerEnded,
-        ConversationWoken,
-        TextTyped,
-        EscPressed,
-        TypingFailed,
-        ErrandAsked,
-        ErrandTaken,
-        ErrandGivenUp,
-        ErrandDone,
-        WaitHeld,
-        WaitAnswered,
-        WaitTaken,
-        WaitReleased,
-        NoticeBegun,
-        NoticeSettled,
-        NoticeOver,
-    )
-}
+_KINDS: tuple[type[Act], ...] = (*Act.__subclasses__(), *RemoteAct.__subclasses__())
+ACTS = {kind.__name__: kind for kind in _KINDS if kind is not RemoteAct}
+"""Every act, by the name of its event."""
