@@ -31,7 +31,7 @@ from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait_request import Ask
 
 REPORT_DELAY: Micros = 8 * SECOND
-"""A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another dialog"""
+"""A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another."""
 
 REPORTED_KINDS = ("permission", "question")
 """The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
