@@ -18,7 +18,7 @@ from bench.report import Row, at_least
 from claude_headspace.clients.claude_code.wire import WireHook
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import Event

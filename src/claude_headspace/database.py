@@ -1,4 +1,4 @@
-"""The commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
+"""The CLI commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
 
 If a daemon is running, it does the work. Otherwise the command does it and holds the lock of the daemon, so that no
 daemon can start at the same time. A progress bar is shown on standard error.
@@ -30,7 +30,7 @@ from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.files import require_new_file
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
 from claude_headspace.surfaces.cli.presentation.status import verify_result
 from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars
@@ -41,6 +41,7 @@ from claude_headspace.surfaces.text.formatting import count
 EXIT_ERROR = 1
 
 
+@examples("headspace db upgrade")
 def upgrade(as_json: AsJson = False) -> None:
     """Upgrade the database to this version.
 
@@ -53,6 +54,7 @@ def upgrade(as_json: AsJson = False) -> None:
     output.write_result({"up_to_date": True}, as_json, lambda _result, _: [output.line("The database is up to date.")])
 
 
+@examples("headspace db verify || headspace db rebuild")
 def verify(as_json: AsJson = False) -> None:
     """Compare the projections with a replay of the log.
 
@@ -69,6 +71,7 @@ def _verify(journal: Journal) -> Json:
     return {"ok": not differences, "differences": differences}
 
 
+@examples("headspace db rebuild")
 def rebuild(as_json: AsJson = False) -> None:
     """Rebuild the projections from the log.
 
@@ -85,6 +88,7 @@ def rebuild(as_json: AsJson = False) -> None:
     )
 
 
+@examples("headspace db prune --days 90 --dry-run", "headspace db prune")
 def prune(
     days: Annotated[
         int | None, typer.Option("--days", min=1, max=36_500, help="How many days to keep; default: `retention_days`.")
@@ -111,6 +115,7 @@ def _prune(journal: Journal, days: int | None, *, dry_run: bool) -> Json:
     return msgspec.structs.asdict(journal.prune(before, dry_run=dry_run))
 
 
+@examples("headspace db backup ~/headspace-backup.db")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup file; it must not exist yet.")],
     as_json: AsJson = False,
@@ -154,6 +159,7 @@ def _write_backup(database: Path, file: Path, *, quiet: bool) -> int:
         return write(database, file, tell)
 
 
+@examples("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace")
 def copy(
     source: Annotated[str, typer.Argument(metavar="SRC", help="The source: a file, or postgresql://…")],
     target: Annotated[str, typer.Argument(metavar="DST", help="The target: a file, or postgresql://…")],

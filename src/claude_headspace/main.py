@@ -1,4 +1,4 @@
-"""The command `headspace`: the commands of `surfaces.cli`, and those that need the daemon or the journal themselves.
+"""The program `headspace`: the CLI commands of `surfaces.cli`, and those that import the daemon or the journal.
 
 Exit codes
     0    success, also if there was nothing to do
@@ -26,59 +26,19 @@ EXIT_ERROR = 1
 EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}
 
 FIRST_COMMANDS = (
-    Command(
-        "demo",
-        "claude_headspace.demo.command:demo",
-        "Run a demo with simulated agents.",
-        ("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print"),
-    ),
-    Command(
-        "serve",
-        "claude_headspace.daemon.command:serve",
-        "Run the daemon in the foreground.",
-        ("headspace serve", "headspace serve --port 0"),
-    ),
+    Command("demo", "claude_headspace.demo.command:demo", "Run a demo with simulated agents."),
+    Command("serve", "claude_headspace.daemon.command:serve", "Run the daemon in the foreground."),
 )
 DATABASE = Group(
     "db",
     "Maintain the database.",
     (
-        Command(
-            "upgrade",
-            "claude_headspace.database:upgrade",
-            "Upgrade the database to this version.",
-            ("headspace db upgrade",),
-        ),
-        Command(
-            "verify",
-            "claude_headspace.database:verify",
-            "Compare the projections with a replay of the log.",
-            ("headspace db verify || headspace db rebuild",),
-        ),
-        Command(
-            "rebuild",
-            "claude_headspace.database:rebuild",
-            "Rebuild the projections from the log.",
-            ("headspace db rebuild",),
-        ),
-        Command(
-            "backup",
-            "claude_headspace.database:backup",
-            "Back up the database to a file.",
-            ("headspace db backup ~/headspace-backup.db",),
-        ),
-        Command(
-            "prune",
-            "claude_headspace.database:prune",
-            "Delete events that are older than the retention period.",
-            ("headspace db prune --days 90 --dry-run", "headspace db prune"),
-        ),
-        Command(
-            "copy",
-            "claude_headspace.database:copy",
-            "Copy the journal to another database.",
-            ("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace",),
-        ),
+        Command("upgrade", "claude_headspace.database:upgrade", "Upgrade the database to this version."),
+        Command("verify", "claude_headspace.database:verify", "Compare the projections with a replay of the log."),
+        Command("rebuild", "claude_headspace.database:rebuild", "Rebuild the projections from the log."),
+        Command("backup", "claude_headspace.database:backup", "Back up the database to a file."),
+        Command("prune", "claude_headspace.database:prune", "Delete events that are older than the retention period."),
+        Command("copy", "claude_headspace.database:copy", "Copy the journal to another database."),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""The interfaces between the engine and storage. `journal.sql.SqlJournal` implements all of them.
+"""The interfaces between the layers, and the types that they exchange. `journal.sql.SqlJournal` implements `Journal`.
 
 `Writer` runs one transaction per batch: look up, append, commit. A hook is answered only after the commit. `Reader`
 serves the surfaces, sees committed batches only and never waits for the writer.
@@ -158,7 +158,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
-    care: SessionNotice = NO_NOTICE
+    session_notice: SessionNotice = NO_NOTICE
     coordinator: str | None = None
     """The coordinator of the team that was informed."""
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from claude_headspace.journal.search_index import add_words, remove_words
+from claude_headspace.journal.search import add_documents, remove_documents
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.search_terms import parse_query
 from claude_headspace.ports import SearchFilter
@@ -29,8 +29,8 @@ def downgrade(journal: SqlJournal) -> None:
     [match] = journal.search(parse_query("failed"), SearchFilter(), 10)
     [(document, indexed)] = journal.documents([match.document_id]).values()
     with journal.transaction() as batch:
-        remove_words(batch.connection, [(document.id, indexed)])
-        add_words(batch.connection, [(document.id, RESULT[: 4 * 1024])])
+        remove_documents(batch.connection, [(document, indexed)])
+        add_documents(batch.connection, [(document, RESULT[: 4 * 1024])])
         batch.connection.execute(text("UPDATE agents SET kernel_version = 1"))
 
 

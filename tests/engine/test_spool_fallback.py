@@ -11,8 +11,7 @@ from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.errors import STOPPING, BadRequest, JournalUnavailable
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
-from claude_headspace.kernel.decide import with_verdict
-from claude_headspace.kernel.envelope import Envelope, Observations
+from claude_headspace.kernel.envelope import Envelope, Observations, decided
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.ports import Received
 from claude_headspace.testing import START, ManualClock, hook
@@ -72,7 +71,7 @@ class Room:
         return True
 
     async def _judge(self, envelope: Envelope) -> Envelope:
-        return with_verdict(envelope, self.verdict)
+        return envelope if self.verdict is ABSTAIN else decided(envelope, verdict=self.verdict)
 
     async def send(self, number: int, *, asked: bool = False) -> str:
         """A hook comes: what became of its event."""

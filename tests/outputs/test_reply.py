@@ -7,8 +7,7 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.correlate import Strategy, create_agent
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.views import agent_view

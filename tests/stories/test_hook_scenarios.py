@@ -18,7 +18,7 @@ import pytest
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, polling
-from claude_headspace.kernel.creation import create_agent
+from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentWrote, Event, Meta

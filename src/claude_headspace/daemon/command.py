@@ -1,4 +1,4 @@
-"""The command `serve`: runs the daemon in the foreground, until Ctrl+C or a signal."""
+"""The CLI command `serve`: runs the daemon in the foreground, until Ctrl+C or a signal."""
 
 import os
 import signal
@@ -14,10 +14,12 @@ from claude_headspace.config import effective_settings, find_paths, without_pass
 from claude_headspace.daemon import serve as server
 from claude_headspace.journal.open import database_url
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.status import NO_ALLOWED_HOSTS, WAITING_FOR_DATABASE, serve_banner
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
 
+@examples("headspace serve", "headspace serve --port 0")
 def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; 0 chooses a free port.")] = None,

@@ -1,7 +1,7 @@
 """The composition root: it creates the components and connects them. Nothing else knows all packages.
 
 Components are created in the direction of the data, and each gets what it needs in its constructor. Where two need each
-other, a third that is created first connects them: `CommittedChanges` the writer with its subscribers, `ExpectedHooks`
+other, a third that is created first connects them: `ChangePublisher` the writer with its subscribers, `ExpectedHooks`
 the components that reply to hooks with the advertisement, `Spool` the pipeline with the reader of the spool.
 
 `components.py` builds the groups below the surfaces, `lifecycle.py` starts and stops them, `serve.py` runs the daemon.
@@ -42,7 +42,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
-from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, PlateEndpoint
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event_name
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
@@ -65,7 +65,7 @@ from claude_headspace.surfaces.auth.tokens import DerivedTokens
 from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
-from claude_headspace.surfaces.socket.commands import Commands
+from claude_headspace.surfaces.socket.commands import SocketCommands
 from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import NoteCommand
 
@@ -97,11 +97,9 @@ class Daemon:
         self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
+            base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            counters=self.base.counters,
-            outages=self.base.outages,
-            journal=journal,
-            clock=self.base.clock,
+            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -130,9 +128,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
+        answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
         hooks, plates = (
-            kind(self.inputs.receiver, self.hooks.pipeline.answer, base.settings.max_body_bytes, base.counters)
-            for kind in (HookEndpoint, PlateEndpoint)
+            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.metrics, event_name_reader)
+            for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
         starlette = Starlette(
@@ -173,7 +172,7 @@ async def _describe(_request: Request) -> Response:
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
     efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
     note = NoteCommand(read.agents, inputs.engine, base.host)
-    commands = Commands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
+    commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
 
 

@@ -1,4 +1,4 @@
-"""The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
+"""The CLI command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from claude_headspace.demo.schedule import Scenario, SimulatedAgent
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.open import open_in_browser
-from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.cli.presentation.setup import demo_intro
 from claude_headspace.surfaces.text.timestamps import parse_duration
 from claude_headspace.surfaces.tui.app import Top
@@ -26,6 +26,7 @@ from claude_headspace.surfaces.tui.feed import LiveFeed
 from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
+@examples("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")
 def demo(
     length: Annotated[
         str | None, typer.Option("--for", metavar="60s", help="Stop after this time. Without it: until Ctrl+C.")
@@ -82,7 +83,7 @@ def started_demo(
         player = Player(sandbox, [SimulatedAgent(each, seed, number, transcripts) for number, each in scenarios], speed)
         player.write_history()
         sandbox.start_daemon()
-        player.name_agents()
+        player.finish_setup()
         yield sandbox, player
 
 

@@ -35,11 +35,11 @@ from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.answers import wait_of
-from claude_headspace.kernel.creation import create_agent
-from claude_headspace.kernel.decide import with_verdict
-from claude_headspace.kernel.envelope import Envelope, Micros, Origin
-from claude_headspace.kernel.hooks import HELD
+from claude_headspace.kernel.correlate import create_agent
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
+from claude_headspace.kernel.hooks import HELD, HookKind
 from claude_headspace.kernel.novelty import is_new_usage
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.reply import SPOOLED, compose_reply
 from claude_headspace.ports import Outcome, Received
@@ -129,7 +129,8 @@ class HookPipeline:
         """Gather what the decisions need. A tool call that was judged before it was spooled is not judged again."""
         if received.envelope.decisions.verdict is None:
             await self._guard.prepare(received, expects_reply=expects_reply)
-        return await self._injection.prepare(received)
+        is_after_tool = received.event.hook is HookKind.AFTER_TOOL
+        return await self._injection.prepare(received) if is_after_tool else received
 
     async def _store(
         self,
@@ -180,7 +181,8 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        return with_verdict(envelope, self._guard.judge(envelope, agent, last=False))
+        verdict = self._guard.judge(envelope, agent, last=False)
+        return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
         """The client's reply. A question is held open, unless its effort refuses it at once."""

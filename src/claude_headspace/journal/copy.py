@@ -16,11 +16,9 @@ from sqlalchemy import Connection, Table, func, select, update
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.journal import schema
-from claude_headspace.journal.bulk_insert import insert_rows
-from claude_headspace.journal.copy_marker import mark_finished, mark_unfinished
 from claude_headspace.journal.reader import SEQUENCE_COUNTER
-from claude_headspace.journal.sql import SqlJournal
-from claude_headspace.journal.values import Row, replace_nul
+from claude_headspace.journal.rows import Row, insert_rows, replace_nul
+from claude_headspace.journal.sql import UNFINISHED_COPY, SqlJournal
 
 CHUNK = 2_000
 
@@ -56,16 +54,22 @@ def count_rows(journal: SqlJournal, tables: Iterable[Table] = LOG_TABLES) -> int
 def copy(source: SqlJournal, target: SqlJournal, phase: StartPhase = no_progress) -> CopyResult:
     """Copy the log, rebuild the projections, and compare both journals."""
     _refuse_other_log(source, target)
-    with target.transaction() as batch:
-        mark_unfinished(batch.connection)
+    _mark(target, unfinished=True)
     advance = phase("Copying", count_rows(source))
     copied = sum(_copy_log(source, target, table, advance) for table in LOG_TABLES)
     _copy_small_tables(source, target)
     events = target.rebuild(phase("Building", count_rows(target, [schema.events])))
     differing = _differing_tables(source, target, phase)
-    with target.transaction() as batch:
-        mark_finished(batch.connection)
+    _mark(target, unfinished=False)
     return CopyResult(copied, events, differing)
+
+
+def _mark(target: SqlJournal, *, unfinished: bool) -> None:
+    counters = schema.counters
+    with target.transaction() as batch:
+        batch.connection.execute(counters.delete().where(counters.c.name == UNFINISHED_COPY))
+        if unfinished:
+            batch.connection.execute(counters.insert().values(name=UNFINISHED_COPY, value=1))
 
 
 def _differing_tables(source: SqlJournal, target: SqlJournal, phase: StartPhase) -> list[str]:

@@ -1,4 +1,4 @@
-"""The differences between SQLite and PostgreSQL. The rest of the journal is plain SQLAlchemy Core.
+"""The differences between SQLite and PostgreSQL, and their errors. The rest of the journal is plain SQLAlchemy Core.
 
 `Sqlite` is a file that one daemon writes to. `Postgres` is shared by any number of daemons, so a batch locks what it
 will change before it reads it.
@@ -13,20 +13,21 @@ Lock order of all batches, which prevents deadlocks
 """
 
 import os
+import re
 import select
 import socket
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal.values import replace_nul
+from claude_headspace.journal.rows import replace_nul
 
 CHANNEL = "headspace"
 """The channel on which PostgreSQL notifies of commits."""
@@ -55,7 +56,8 @@ class Sqlite:
     """Statements before the commit only touch memory, so a batch may run on the event loop (`docs/decisions/0003`)."""
     busy_timeout_seconds = 5.0
     """How long to wait for another program that writes to the database."""
-    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+    errors: tuple[type[Exception], ...] = (SQLAlchemyError, sqlite3.Error)
+    """The errors of SQLAlchemy, and of the driver where it is used directly."""
     snapshot_options: Mapping[str, Any] = {}
     """Options for a consistent read over several queries. On SQLite every transaction is one."""
     pragmas = (
@@ -175,10 +177,10 @@ class Postgres:
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """The errors of the driver, where it is used without SQLAlchemy."""
+        """The errors of SQLAlchemy, and of the driver where it is used directly."""
         import psycopg
 
-        return (psycopg.Error,)
+        return SQLAlchemyError, psycopg.Error
 
     def is_transient(self, error: BaseException) -> bool:
         """Whether an error may disappear without a restart: the server is unreachable or has no free connection."""
@@ -246,7 +248,7 @@ class Postgres:
     def abort_connections(self) -> None:
         """Shut the sockets down, so that pending calls fail at once."""
         for connection in list(self._connections):
-            with suppress(OSError, self.errors[0]), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+            with suppress(OSError, *self.errors), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)
 
     def connect_writer(self, engine: Engine) -> Connection:
@@ -289,6 +291,62 @@ def dialect_for(url: str) -> tuple[Dialect, URL]:
     if dialect is Sqlite and address.database in (None, "", ":memory:"):
         raise ArgumentError("the address has no file")
     return dialect(), address.set(drivername=driver)
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+UNAVAILABLE, UNUSABLE = "journal_unavailable", "database_unusable"
+"""Error codes: may disappear without a restart, or not."""
+
+MESSAGE_PREFIX = "The journal cannot be used: "
+
+
+@contextmanager
+def translate_errors(dialect: Dialect, cause: Callable[[], Exception | None] = lambda: None) -> Iterator[None]:
+    """Turn every database error into `JournalUnavailable`; `cause` gives the root cause, if it is known."""
+    try:
+        yield
+    except dialect.errors as last:
+        error = cause() or last
+        original = getattr(error, "orig", None) or error
+        raise JournalUnavailable(
+            UNAVAILABLE if dialect.is_transient(original) else UNUSABLE,
+            f"{MESSAGE_PREFIX}{(str(original).splitlines() or [type(error).__name__])[0]}",
+            hint_for(str(original)),
+        ) from error
+
+
+HINTS = (
+    (r'database "(.*)" does not exist', r"Create it with `createdb -E UTF8 \1` on the server, or correct the address."),
+    (r'role "(.*)" does not exist', r"Create it with `createuser \1` on the server, or correct the address."),
+    ("password|authentication failed", "Check the user, and the password in `~/.pgpass` or in the address."),
+    (r"pg_hba\.conf", "Allow this machine in the server's `pg_hba.conf`."),
+    (
+        "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
+        "|closed|terminating",
+        "Is the server up, and is the address right?",
+    ),
+    ("too many clients|connection slots", "Raise `max_connections` on the server."),
+    ("read-only transaction", "This server is read-only: use the primary server, or make this one writable."),
+    (
+        "permission denied",
+        "The user must own the database or be allowed to create tables in it: `createdb -E UTF8 -O USER NAME`.",
+    ),
+    ("connection failed|connection is bad", "Is the server up, and are the address, the user and the password right?"),
+)
+"""Pattern of the error message → what to do. The message decides, because a refused connection has no error code.
+Messages in other languages get the default hint.
+"""
+
+DEFAULT_HINT = "Check `headspace logs`, the free disk space, and whether the database is writable."
+
+
+def hint_for(message: str) -> str:
+    """What to do about an error message."""
+    for pattern, hint in HINTS:
+        if found := re.search(pattern, message):
+            return found.expand(hint)
+    return DEFAULT_HINT
 
 
 # --- locks of PostgreSQL ----------------------------------------------------------------------------------------------

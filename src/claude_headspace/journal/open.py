@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
-from claude_headspace.journal.database_errors import MESSAGE_PREFIX, UNAVAILABLE, UNUSABLE
+from claude_headspace.journal.dialects import MESSAGE_PREFIX, UNAVAILABLE, UNUSABLE
 from claude_headspace.journal.sql import SqlJournal
 
 ADDRESS_FORMS = "Use `postgresql://user@host/name`, an absolute path, or `sqlite:///` with an absolute path."

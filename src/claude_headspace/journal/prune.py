@@ -4,7 +4,9 @@ Rules
 - Of each agent, all events before its first recent one are removed.
 - An agent that has ended and has no recent event is removed completely.
 - Every other agent keeps a snapshot of its state: replay, verify and time travel start there.
-- Efforts have a snapshot of their own (`prune_efforts`).
+- An effort follows from events of many agents, so it cannot be replayed up to a cut. Efforts that were finished before
+  it are removed. One snapshot holds the current rows of all others, and the newest sequence number: a replay applies
+  only later events to efforts, so any older event can be removed.
 - Stream messages before the oldest recent event are removed.
 - Each transaction removes few events and leaves a journal that passes `verify`: pruning can be interrupted at any time,
   and other batches run in between.
@@ -14,18 +16,26 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, func, select
+import msgspec
+from sqlalchemy import Connection, func, select
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.journal import rows, schema, search
-from claude_headspace.journal.bulk_insert import insert_rows
-from claude_headspace.journal.database_errors import translate_errors
-from claude_headspace.journal.prune_efforts import finished_effort_ids, prune_efforts
+from claude_headspace.journal.dialects import translate_errors
+from claude_headspace.journal.reader import SEQUENCE_COUNTER
+from claude_headspace.journal.rows import insert_rows
 from claude_headspace.journal.writer import SqlWriter
 from claude_headspace.kernel.correlate import Identity
-from claude_headspace.kernel.effort.snapshot import EFFORTS_SNAPSHOT_ID
+from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message
+from claude_headspace.kernel.effort.snapshot import (
+    EFFORTS_SNAPSHOT_ID,
+    NO_EFFORTS,
+    EffortsSnapshot,
+    EffortWithRows,
+    is_finished_before,
+)
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.replay import replay_event
 from claude_headspace.kernel.search_documents import Document, event_documents
@@ -41,15 +51,22 @@ _BY_ID = {schema.sessions: "sessions", schema.commands: "commands", schema.turns
 """Tables of which an agent's snapshot keeps the rows that may still change, with the snapshot's field."""
 
 
+_decode_efforts = msgspec.json.Decoder(EffortsSnapshot).decode
+
+
 def load_snapshots(connection: Connection) -> Iterator[Snapshot]:
     """The snapshots at which pruned logs start, by sequence number."""
     table = schema.snapshots.c
-    for body in (
-        connection.execute(select(table.body).where(table.agent_id != EFFORTS_SNAPSHOT_ID).order_by(table.seq))
-        .scalars()
-        .all()
-    ):
-        yield rows.decode_snapshot(body)
+    query = select(table.body).where(table.agent_id != EFFORTS_SNAPSHOT_ID).order_by(table.seq)
+    yield from map(rows.decode_snapshot, connection.execute(query).scalars().all())
+
+
+def load_efforts_snapshot(connection: Connection) -> EffortsSnapshot:
+    """The snapshot at which the log of the efforts starts."""
+    found = connection.execute(
+        select(schema.snapshots.c.body).where(schema.snapshots.c.agent_id == EFFORTS_SNAPSHOT_ID)
+    ).scalar()
+    return _decode_efforts(found) if found else NO_EFFORTS
 
 
 class SqlPruning(SqlWriter):
@@ -76,7 +93,7 @@ class SqlPruning(SqlWriter):
     def _prune_efforts(self, before: Micros) -> int:
         """Must run before events are removed: afterwards efforts no longer follow from the log."""
         with self._step() as connection:
-            return prune_efforts(connection, before)
+            return _prune_efforts(connection, before)
 
     def _prune_agents(self, cuts: Sequence["AgentCut"]) -> int:
         """Remove the events in small steps, of one or several agents each; returns the number of removed agents."""
@@ -125,7 +142,7 @@ class SqlPruning(SqlWriter):
 
     def _count_finished(self, before: Micros) -> int:
         with translate_errors(self._dialect), self._engine.connect() as connection:
-            return len(finished_effort_ids(connection, before))
+            return len(_finished_effort_ids(connection, before))
 
     def _count_removable(self, cuts: Sequence["AgentCut"]) -> int:
         """How many agents have ended and have no event after their cut."""
@@ -230,8 +247,56 @@ def _drop_rows(connection: Connection, builder: SnapshotBuilder, snapshot: Snaps
     for table, name in _BY_ID.items():
         dropped = sorted(getattr(builder, name).keys() - getattr(snapshot, name).keys())
         for start in range(0, len(dropped), MAX_ROWS_PER_DELETE):
-            _delete(connection, table, dropped[start : start + MAX_ROWS_PER_DELETE])
+            some = dropped[start : start + MAX_ROWS_PER_DELETE]
+            connection.execute(table.delete().where(table.c.id.in_(some)))
 
 
-def _delete(connection: Connection, table: Table, ids: list[str]) -> None:
-    connection.execute(table.delete().where(table.c.id.in_(ids)))
+# --- efforts ---
+
+
+def _finished_effort_ids(connection: Connection, before: Micros) -> list[str]:
+    """The efforts that were finished before a time."""
+    table = schema.efforts.c
+    finished = connection.execute(select(table.body).where(table.lifecycle == Lifecycle.FINISHED.value)).scalars()
+    return [effort.id for effort in map(rows.decode_effort, finished) if is_finished_before(effort, before)]
+
+
+def _prune_efforts(connection: Connection, before: Micros) -> int:
+    """Remove finished efforts and store a snapshot of the others; returns the number of removed efforts."""
+    finished = _finished_effort_ids(connection, before)
+    for effort_id in finished:
+        connection.execute(schema.efforts.delete().where(schema.efforts.c.id == effort_id))
+        for table in (schema.windows, schema.messages):
+            connection.execute(table.delete().where(table.c.effort_id == effort_id))
+    snapshot = _take_snapshot(connection)
+    if snapshot.tasks:
+        body = msgspec.json.encode(snapshot).decode()
+        insert_rows(
+            connection,
+            schema.snapshots,
+            [{"agent_id": EFFORTS_SNAPSHOT_ID, "seq": snapshot.seq, "at": before, "body": body}],
+        )
+    return len(finished)
+
+
+def _take_snapshot(connection: Connection) -> EffortsSnapshot:
+    counter = schema.counters.c
+    newest = connection.execute(select(counter.value).where(counter.name == SEQUENCE_COUNTER)).scalar()
+    remaining = connection.execute(select(schema.efforts.c.body).order_by(schema.efforts.c.id)).scalars()
+    tasks = connection.execute(select(schema.tasks.c.body).order_by(schema.tasks.c.id)).scalars()
+    return EffortsSnapshot(
+        seq=newest or 0,
+        tasks=[rows.decode_task(body) for body in tasks],
+        efforts=[_kept(connection, rows.decode_effort(body)) for body in remaining],
+    )
+
+
+def _kept(connection: Connection, effort: Effort) -> EffortWithRows:
+    windows, messages = schema.windows.c, schema.messages.c
+    window_query = select(windows.body).where(windows.effort_id == effort.id).order_by(windows.id)
+    message_query: Any = select(schema.messages).where(messages.effort_id == effort.id).order_by(messages.id)
+    return EffortWithRows(
+        effort=effort,
+        windows=[rows.decode_window(body) for body in connection.execute(window_query).scalars()],
+        messages=[Message(**row) for row in connection.execute(message_query).mappings()],
+    )

@@ -5,11 +5,10 @@ from typing import Any
 from sqlalchemy import Engine, Select, func, or_, select
 
 from claude_headspace.journal import rows, schema, time_ranges
-from claude_headspace.journal.database_errors import translate_errors
-from claude_headspace.journal.dialects import Dialect
-from claude_headspace.journal.efforts import EffortReader
-from claude_headspace.journal.values import Row, replace_nul
+from claude_headspace.journal.dialects import Dialect, translate_errors
+from claude_headspace.journal.rows import Row, replace_nul
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
+from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message, Task, Window
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.ports import (
     ALL_EVENTS,
@@ -23,11 +22,13 @@ from claude_headspace.ports import (
 
 SEQUENCE_COUNTER = "journal"
 
+IS_ACTIVE = schema.efforts.c.lifecycle == Lifecycle.ACTIVE.value
+
 AGENT_BODIES = select(schema.agents.c.body).join(schema.roster, schema.roster.c.id == schema.agents.c.id)
 """Agents, to be filtered by columns of the roster."""
 
 
-class SqlReader(EffortReader):
+class SqlReader:
     """The queries of `ports.Reader`, except search."""
 
     def __init__(self, engine: Engine, dialect: Dialect) -> None:
@@ -152,6 +153,28 @@ class SqlReader(EffortReader):
         table = schema.events.c
         ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
         return self._scalar(ours.order_by(table.seq.desc()).limit(1))
+
+    def efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:
+        query = select(schema.efforts.c.body).order_by(schema.efforts.c.started_at.desc()).limit(limit)
+        return [rows.decode_effort(row["body"]) for row in self._rows(query.where(IS_ACTIVE) if only_active else query)]
+
+    def effort(self, effort_id: str) -> Effort | None:
+        found = self._rows(select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id))
+        return rows.decode_effort(found[0]["body"]) if found else None
+
+    def tasks(self, limit: int = 200) -> list[Task]:
+        return [rows.decode_task(row["body"]) for row in self._rows(select(schema.tasks.c.body).limit(limit))]
+
+    def effort_windows(self, effort_id: str) -> list[Window]:
+        table = schema.windows.c
+        query = select(table.body).where(table.effort_id == effort_id).order_by(table.started_at, table.id)
+        return [rows.decode_window(row["body"]) for row in self._rows(query)]
+
+    def effort_messages(self, effort_id: str, limit: int = 100) -> list[Message]:
+        table = schema.messages.c
+        query = select(schema.messages).where(table.effort_id == effort_id)
+        found = self._rows(query.order_by(table.at.desc(), table.id.desc()).limit(limit))
+        return [Message(**row) for row in reversed(found)]
 
     def counts(self) -> JournalCounts:
         by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)

@@ -1,31 +1,66 @@
-"""Converts domain objects to table rows and back. Nothing else knows which column holds what."""
+"""The rows of all tables: converts domain objects to rows and back, and inserts rows.
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+Nothing else knows which column holds what.
+
+Inserts use few statements. SQLAlchemy compiles each statement once; the rows go directly to the driver, many in one
+statement. That avoids SQLAlchemy's parameter processing per row. On SQLite it also avoids releasing the interpreter
+lock for every row, which the writer would have to win back from other threads (`docs/decisions/0003-one-writer.md`).
+PostgreSQL receives one array per column: one statement and one round trip for any number of rows.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Table
+from sqlalchemy import Connection, Dialect, Table, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.efforts import change_rows, task_row
-from claude_headspace.journal.values import Row, body_row, encode_body, replace_nul
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity, Strategy, is_free
-from claude_headspace.kernel.effort.model import Effort, EffortChange
+from claude_headspace.kernel.effort.model import Effort, EffortChange, Task, Window
 from claude_headspace.kernel.effort.snapshot import EffortsSnapshot
 from claude_headspace.kernel.envelope import Envelope, Origin, decode_context, encode_context
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
-from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.ports import Record, StoredEvent, StreamMessage
+
+Row = dict[str, Any]
+"""The values of a table row, by column name."""
+
+Value = TypeVar("Value")
+
+MAX_ROWS_PER_STATEMENT = 256
+"""Statements have 2ⁿ rows, so that few different statements are compiled."""
+
+_encode = msgspec.json.Encoder().encode
 
 decode_agent = msgspec.json.Decoder(Agent).decode
 decode_command = msgspec.json.Decoder(Command).decode
 decode_session = msgspec.json.Decoder(Session).decode
 decode_wait = msgspec.json.Decoder(Wait).decode
 decode_snapshot = msgspec.json.Decoder(Snapshot).decode
+decode_effort = msgspec.json.Decoder(Effort).decode
+decode_task = msgspec.json.Decoder(Task).decode
+decode_window = msgspec.json.Decoder(Window).decode
+
+
+def replace_nul(value: Value) -> Value:
+    """Replace NUL characters in a text, which PostgreSQL does not accept; other values stay as they are."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value  # type: ignore[return-value]
+
+
+def body_row(value: msgspec.Struct, *columns: str) -> Row:
+    """A row with some fields of a value as columns, and all of it as JSON in `body`. JSON escapes NUL."""
+    return {name: replace_nul(getattr(value, name)) for name in columns} | {"body": _encode(value).decode()}
+
+
+# --- events and the stream --------------------------------------------------------------------------------------------
 
 
 def event_row(seq: int, record: Record) -> Row:
@@ -74,11 +109,6 @@ def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
     )
 
 
-def make_stream_message(seq: int, publish: Publish) -> StreamMessage:
-    """A stream message with its sequence number."""
-    return StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, msgspec.json.encode(publish.data))
-
-
 def stream_row(message: StreamMessage) -> Row:
     """The row of a stream message."""
     return msgspec.structs.asdict(message) | {"data": message.data.decode()}
@@ -89,9 +119,7 @@ def stream_message_from_row(row: Mapping[str, Any]) -> StreamMessage:
     return StreamMessage(**{**row, "data": row["data"].encode()})
 
 
-def agent_row(agent: Agent) -> Row:
-    """The row of an agent: all of it as JSON."""
-    return {"id": agent.id, "kernel_version": KERNEL_VERSION, "body": encode_body(agent)}
+# --- agents -----------------------------------------------------------------------------------------------------------
 
 
 def roster_row(agent: Agent) -> Row:
@@ -153,7 +181,31 @@ def _state_row(seq: int, change: Change) -> Row:
     }
 
 
-class Projection:
+# --- efforts ----------------------------------------------------------------------------------------------------------
+
+
+def _task_row(task: Task) -> Row:
+    return body_row(task, "id", "host", "dir_path")
+
+
+def _effort_rows(change: EffortChange) -> Iterable[tuple[Table, Any, Row]]:
+    """The rows of a change, each with its table and key."""
+    effort = change.effort
+    effort_row = body_row(effort, "id", "task_id", "host", "started_at") | {"lifecycle": effort.lifecycle.value}
+    yield schema.efforts, effort.id, effort_row
+    if change.task is not None:
+        yield schema.tasks, change.task.id, _task_row(change.task)
+    for window in change.windows:
+        key = window.effort_id, window.id
+        yield schema.windows, key, body_row(window, "effort_id", "id", "started_at", "ended_at")
+    for message in change.messages:
+        yield schema.messages, message.id, msgspec.structs.asdict(message) | {"text": replace_nul(message.text)}
+
+
+# --- projections ------------------------------------------------------------------------------------------------------
+
+
+class RowChanges:
     """Collects changes and gives the rows to write: the last value of each row."""
 
     def __init__(self) -> None:
@@ -195,12 +247,12 @@ class Projection:
     def add_effort_change(self, change: EffortChange) -> None:
         """Add the changes of one event to an effort."""
         self.efforts[change.effort.id] = change.effort
-        for table, key, row in change_rows(change):
+        for table, key, row in _effort_rows(change):
             self.tables[table][key] = row
 
     def add_efforts_snapshot(self, snapshot: EffortsSnapshot) -> None:
         """Add the rows of the efforts at the start of a pruned log."""
-        self.tables[schema.tasks].update({task.id: task_row(task) for task in snapshot.tasks})
+        self.tables[schema.tasks].update({task.id: _task_row(task) for task in snapshot.tasks})
         for kept in snapshot.efforts:
             self.add_effort_change(kept.to_change())
 
@@ -209,20 +261,84 @@ class Projection:
         if row is None:
             self.patches.append(patch)
         else:
-            row.update(patch_values(patch))
+            row.update(_patched_columns(patch))
 
-    def table_rows(self, stored: Callable[[str], Agent | None]) -> list[tuple[Table, list[Row]]]:
-        """The rows to write, by table. A roster row that equals the one of the `stored` agent is left out."""
-        tables = self.tables
+    def add_agent_rows(self, stored: Mapping[str, Agent]) -> None:
+        """Add the rows of the agents. A roster row that equals the one of the `stored` agent is left out."""
         for agent in self.agents.values():
-            tables[schema.agents][agent.id] = agent_row(agent)
-            before, row = stored(agent.id), roster_row(agent)
+            self.tables[schema.agents][agent.id] = body_row(agent, "id") | {"kernel_version": KERNEL_VERSION}
+            before, row = stored.get(agent.id), roster_row(agent)
             if before is None or roster_row(before) != row:
-                tables[schema.roster][agent.id] = row
-        return [(table, list(rows.values())) for table, rows in tables.items() if rows]
+                self.tables[schema.roster][agent.id] = row
+
+    def write(self, connection: Connection, stored: Mapping[str, Agent]) -> None:
+        """Write the rows; `stored` has agents as they are in the database, if that is known."""
+        self.add_agent_rows(stored)
+        for table, values in self.tables.items():
+            if values:
+                insert_rows(connection, table, list(values.values()))
+        for patch in self.patches:
+            turns = schema.turns
+            connection.execute(update(turns).where(turns.c.id == patch.id).values(_patched_columns(patch)))
 
 
-def patch_values(patch: TurnPatch) -> Row:
+def _patched_columns(patch: TurnPatch) -> Row:
     """The columns that a correction of a turn changes."""
     corrected = {"command_id": patch.command_id, "at": patch.at, "timestamp_source": patch.timestamp_source}
     return corrected | {"intent": patch.intent.value}
+
+
+# --- inserting --------------------------------------------------------------------------------------------------------
+
+
+def insert_rows(connection: Connection, table: Table, values: Sequence[Row]) -> None:
+    """Insert rows. In projections and other replaceable tables a row replaces the one with the same key."""
+    if not values:
+        return
+    cursor, start = connection.connection.cursor(), 0
+    if connection.dialect.name != "sqlite":
+        statement, names = _insert_arrays(table)
+        cursor.execute(statement, [[replace_nul(row[name]) for row in values] for name in names])
+        return
+    for size in _sizes(len(values)):
+        statement, arrange = _insert_values(connection.dialect, table, size)
+        cursor.execute(statement, tuple(chain.from_iterable(map(arrange, values[start : start + size]))))
+        start += size
+
+
+@lru_cache
+def _sizes(count: int) -> list[int]:
+    """A number as a sum of powers of two: 300 → 256, 32, 8, 4."""
+    powers = [1 << bit for bit in reversed(range(MAX_ROWS_PER_STATEMENT.bit_length() - 1))]
+    return [MAX_ROWS_PER_STATEMENT] * (count // MAX_ROWS_PER_STATEMENT) + [size for size in powers if count & size]
+
+
+@cache
+def _insert_values(dialect: Dialect, table: Table, size: int) -> tuple[str, Callable[[Row], tuple[Any, ...]]]:
+    """The statement for `size` rows, and a function that gives the values of a row in its order."""
+    insert = sqlite.insert(table)
+    names = [column.name for column in table.c]
+    statement: Any = insert.values([dict.fromkeys(names)] * size) if size > 1 else insert
+    if _is_replaced(table):
+        others = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
+        statement = statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=others)
+    return str(statement.compile(dialect=dialect, column_keys=names)), itemgetter(*names)
+
+
+@cache
+def _insert_arrays(table: Table) -> tuple[str, list[str]]:
+    """The statement for any number of rows, and its columns in order."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    quoted = {each.name: dialect.identifier_preparer.quote(each.name) for each in table.c}
+    arrays = ", ".join(f"%s::{each.type.compile(dialect)}[]" for each in table.c)
+    columns = ", ".join(quoted.values())
+    statement = f"INSERT INTO {table.name} ({columns}) SELECT * FROM unnest({arrays})"  # noqa: S608  # constant names
+    if _is_replaced(table):
+        keys = ", ".join(quoted[each.name] for each in table.primary_key)
+        others = [quoted[each.name] for each in table.c if not each.primary_key]
+        statement += f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{name}=excluded.{name}' for name in others)}"
+    return statement, list(quoted)
+
+
+def _is_replaced(table: Table) -> bool:
+    return bool(table.info.get("projection") or table.info.get("replaced"))

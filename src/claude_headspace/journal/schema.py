@@ -227,7 +227,7 @@ documents = Table(
     Column("command_id", Text),
     Column("turn_id", Text),
 )
-"""Documents of the full-text search. Their words are in the table `words`, created by `search_index`."""
+"""Documents of the full-text search. Their words are in the table `words`, created by `search`."""
 
 snapshots = Table(
     "snapshots",

@@ -14,10 +14,11 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, bindparam, or_, select, text
 
 from claude_headspace.journal import dialects, rows, schema
-from claude_headspace.journal.transaction import SqlTransaction
-from claude_headspace.journal.writer_cache import WriterCache
+from claude_headspace.journal.reader import IS_ACTIVE
+from claude_headspace.journal.transaction import SqlTransaction, WriterCache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import CLAIMABLE_AFTER_END, Found, Identity
+from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.ports import LockScope, Record, StreamMessage
 
 LOCK_AGENTS = text("SELECT id FROM agents WHERE id = ANY(:ids) ORDER BY id FOR UPDATE")
@@ -40,7 +41,9 @@ class SharedTransaction(SqlTransaction):
         super().__init__(connection, cache)
         self._locked_identities: Collection[Identity] = ()
         self._owner_ids: dict[Identity, str] = {}
+        self._stored_agents: dict[str, Agent] = {}
         self._locked_agents: dict[str, Found] = {}
+        self._locked_efforts: dict[str, list[Effort]] = {}
         self._has_locked_names = False
 
     def lock_exclusively(self) -> None:
@@ -74,7 +77,8 @@ class SharedTransaction(SqlTransaction):
         versions = [self._cache.versions.get(agent_id, "") for agent_id in ordered]
         for row in self.connection.execute(READ_AGENTS, {"ids": ordered, "versions": versions}):
             cached = self._cache.agents.get(row.id) if row.body is None else None
-            self._locked_agents[row.id] = Found(cached or rows.decode_agent(row.body), cached is not None)
+            agent = self._stored_agents[row.id] = cached or rows.decode_agent(row.body)
+            self._locked_agents[row.id] = Found(agent, cached is not None)
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
         """The agents that own these identities. Those outside the locked scope are read without a lock."""
@@ -85,7 +89,7 @@ class SharedTransaction(SqlTransaction):
 
     def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids. Those outside the locked scope are read without a lock."""
-        locked = {agent_id: self._locked_agents[agent_id].agent for agent_id in ids if agent_id in self._locked_agents}
+        locked = {agent_id: self._stored_agents[agent_id] for agent_id in ids if agent_id in self._stored_agents}
         others = [agent_id for agent_id in ids if agent_id not in locked]
         if not others:
             return locked
@@ -99,12 +103,16 @@ class SharedTransaction(SqlTransaction):
             self._has_locked_names = True
         return super().names_in_use(names)
 
+    def active_efforts(self, host: str) -> list[Effort]:
+        """The active efforts of a host, as they were at the first call in the batch; locked until it ends."""
+        if host not in self._locked_efforts:
+            query = select(schema.efforts.c.body).where(IS_ACTIVE, schema.efforts.c.host == host)
+            bodies = self.connection.execute(query.order_by(schema.efforts.c.id).with_for_update()).scalars()
+            self._locked_efforts[host] = list(map(rows.decode_effort, bodies))
+        return self._locked_efforts[host]
+
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         """Append, and notify all daemons of the commit."""
         messages = super().write(records)
         self.version = str(self.connection.execute(NOTIFY).scalar_one())
         return messages
-
-    def _stored_agent(self, agent_id: str) -> Agent | None:
-        locked = self._locked_agents.get(agent_id)
-        return locked.agent if locked else None

@@ -11,25 +11,24 @@ from functools import partial
 
 from sqlalchemy import Connection, select
 
+from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import replay, rows, schema, search
-from claude_headspace.journal.bulk_insert import insert_rows
-from claude_headspace.journal.copy_marker import refuse_unfinished_copy
-from claude_headspace.journal.database_errors import translate_errors
+from claude_headspace.journal.dialects import translate_errors
 from claude_headspace.journal.migrate import upgrade
-from claude_headspace.journal.prune import SqlPruning, load_snapshots
-from claude_headspace.journal.prune_efforts import load_efforts_snapshot
+from claude_headspace.journal.prune import SqlPruning, load_efforts_snapshot, load_snapshots
 from claude_headspace.journal.reader import event_query
-from claude_headspace.journal.rows import Projection
+from claude_headspace.journal.rows import RowChanges, insert_rows, replace_nul
 from claude_headspace.journal.search import SqlSearch
 from claude_headspace.journal.tokens import SqlTokenStore
-from claude_headspace.journal.transaction import write_projection
-from claude_headspace.journal.values import replace_nul
 from claude_headspace.kernel import KERNEL_VERSION
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.ports import Difference, Position, StoredEvent
 
 EVENTS_PER_PAGE = 2_000
 """How many events a replay reads at once."""
+
+UNFINISHED_COPY = "copying"
+"""The row of `counters` that marks a database with an unfinished copy. No daemon uses a marked journal."""
 
 _agents = schema.agents.c
 OUTDATED_AGENT = select(_agents.id).where(_agents.kernel_version != KERNEL_VERSION).limit(1)
@@ -59,7 +58,7 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
             if allow_partial_copy:
                 return
             with self._engine.connect() as connection:
-                refuse_unfinished_copy(connection)
+                _refuse_unfinished_copy(connection)
             if self._scalar(OUTDATED_AGENT) is not None:
                 self._rebuild_outdated()
 
@@ -74,10 +73,10 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
     def verify(self) -> Iterator[Difference]:
         with translate_errors(self._dialect), self._consistent_read() as connection:
             with search.expected_index(connection) as documents:
-                projection, _ = _replay_log(connection, documents.add)
+                row_changes, _ = _replay_log(connection, documents.add)
                 documents.flush()
                 yield from search.index_differences(connection)
-            for table, expected in projection.tables.items():
+            for table, expected in row_changes.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
     def rebuild(self, advance: Advance = _no_progress) -> int:
@@ -111,20 +110,30 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
         self._dialect.abort_connections()
 
 
+def _refuse_unfinished_copy(connection: Connection) -> None:
+    counter = schema.counters.c
+    if connection.execute(select(counter.value).where(counter.name == UNFINISHED_COPY)).first() is not None:
+        raise JournalUnavailable(
+            "half_copied",
+            "The database contains an unfinished copy.",
+            "Run the same `headspace db copy` again to continue it.",
+        )
+
+
 def _rebuild(connection: Connection, advance: Advance = _no_progress) -> int:
     search.clear_documents(connection)
     documents = search.DocumentBuffer(partial(search.add_documents, connection))
-    projection, count = _replay_log(connection, documents.add, advance)
+    row_changes, count = _replay_log(connection, documents.add, advance)
     documents.flush()
     for table in schema.PROJECTIONS:
         connection.execute(table.delete())
-    write_projection(connection, projection)
+    row_changes.write(connection, {})
     return count
 
 
 def _replay_log(
     connection: Connection, add_documents: Callable[[list[tuple[Document, str]]], None], advance: Advance = _no_progress
-) -> tuple[Projection, int]:
+) -> tuple[RowChanges, int]:
     events = _all_events(connection, advance)
     return replay.project(events, add_documents, load_snapshots(connection), load_efforts_snapshot(connection))
 

@@ -4,8 +4,7 @@ import msgspec
 from sqlalchemy import select, update
 
 from claude_headspace.journal import schema
-from claude_headspace.journal.bulk_insert import insert_rows
-from claude_headspace.journal.values import Row, replace_nul
+from claude_headspace.journal.rows import Row, insert_rows, replace_nul
 from claude_headspace.journal.writer import SqlWriter
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import NamedToken

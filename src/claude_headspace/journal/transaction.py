@@ -1,22 +1,24 @@
 """One batch of the writer: look up agents, append events, and write the changed projections.
 
-Sequence numbers are taken last, from one counter row. Frequent lookups use the writer's cache.
+Sequence numbers are taken last, from one counter row.
+
+Frequent lookups use the writer's cache: recently written agents, owners of identities, and active efforts. The cache is
+updated only from committed batches and from queries, so it is never ahead of the database. On a shared database it may
+be behind: there an agent is cached with the version of its row, which is compared with the current version, and efforts
+are not cached. The cache is bounded: the least recently written entries are dropped.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from sqlalchemy import Connection, bindparam, select, update
 
 from claude_headspace.journal import rows, schema, search
-from claude_headspace.journal.bulk_insert import insert_rows
-from claude_headspace.journal.efforts import EffortLookups
-from claude_headspace.journal.reader import AGENT_BODIES, SEQUENCE_COUNTER
-from claude_headspace.journal.rows import Projection
-from claude_headspace.journal.values import Row, replace_nul
-from claude_headspace.journal.writer_cache import WriterCache
+from claude_headspace.journal.reader import AGENT_BODIES, IS_ACTIVE, SEQUENCE_COUNTER
+from claude_headspace.journal.rows import Row, RowChanges, insert_rows, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
+from claude_headspace.kernel.effort.model import Effort, Task
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.search_documents import Document, event_documents
 from claude_headspace.kernel.snapshot import Snapshot
@@ -24,6 +26,9 @@ from claude_headspace.ports import LockScope, Record, StoredDelivery, StreamMess
 
 CHUNK = 400
 """The maximum number of values in one `IN (…)`."""
+MAX_AGENTS = 2_000
+MAX_IDENTITIES = 10_000
+"""How many agents and identities are cached."""
 
 ADVANCE_COUNTER = (
     update(schema.counters)
@@ -38,14 +43,61 @@ DELIVERIES = select(schema.events.c.delivery_id, schema.events.c.agent_id, schem
 )
 
 
-class SqlTransaction(EffortLookups):
+class WriterCache:
+    """A bounded cache that belongs to one writer."""
+
+    def __init__(self) -> None:
+        self.agents: dict[str, Agent] = {}
+        self.versions: dict[str, str] = {}
+        """The row versions of the agents."""
+        self.owner_ids: dict[tuple[str, str], str] = {}
+        """The agent that owns an identity; empty if it is known that no agent does."""
+        self.active_efforts: dict[str, Effort] | None = None
+        """Loaded on first use. Only on a database that has one writer."""
+
+    def add_owners(self, queried: Iterable[Identity], owners: Mapping[Identity, str]) -> None:
+        """Add the result of a query, including identities without an owner.
+
+        Without that, a daemon that starts among running clients would look each of them up again with every event.
+        """
+        for identity in queried:
+            self.owner_ids[identity.kind, identity.key] = owners.get(identity, "")
+
+    def update(self, row_changes: RowChanges, version: str) -> None:
+        """Add what was committed; `version` is the new version of its rows."""
+        for agent_id, agent in row_changes.agents.items():
+            self.agents.pop(agent_id, None)
+            self.agents[agent_id] = agent
+            self.versions[agent_id] = version
+        for key, row in row_changes.tables[schema.identities].items():
+            self.owner_ids.pop(key, None)
+            self.owner_ids[key] = row["agent_id"]
+        if self.active_efforts is not None and row_changes.efforts:
+            efforts = self.active_efforts | row_changes.efforts
+            self.active_efforts = {effort.id: effort for effort in efforts.values() if effort.is_active}
+        while len(self.agents) > MAX_AGENTS:
+            oldest = next(iter(self.agents))  # a dict keeps the order of insertion
+            del self.agents[oldest], self.versions[oldest]
+        while len(self.owner_ids) > MAX_IDENTITIES:
+            del self.owner_ids[next(iter(self.owner_ids))]
+
+    def clear(self) -> None:
+        """Drop everything, after the projections were rebuilt or pruned."""
+        self.agents.clear()
+        self.versions.clear()
+        self.owner_ids.clear()
+        self.active_efforts = None
+
+
+class SqlTransaction:
     """One batch on a database that has no other writer, so there is nothing to lock."""
 
     def __init__(self, connection: Connection, cache: WriterCache) -> None:
         self.connection = connection
         self._cache = cache
-        self.effort_cache = cache.efforts
-        self.projection = Projection()
+        self._stored_agents: Mapping[str, Agent] = cache.agents
+        """Agents as they were before the batch, where that is known without a query."""
+        self.row_changes = RowChanges()
         self.version = ""
         """The version of the written rows, on a shared database."""
 
@@ -121,10 +173,26 @@ class SqlTransaction(EffortLookups):
             row.id for some in chunks(event_ids) for row in self.connection.execute(query.where(table.id.in_(some)))
         }
 
+    def active_efforts(self, host: str) -> list[Effort]:
+        if self._cache.active_efforts is None:
+            bodies = self.connection.execute(select(schema.efforts.c.body).where(IS_ACTIVE)).scalars()
+            self._cache.active_efforts = {effort.id: effort for effort in map(rows.decode_effort, bodies)}
+        return [effort for effort in self._cache.active_efforts.values() if effort.host == host]
+
+    def effort(self, effort_id: str) -> Effort | None:
+        query = select(schema.efforts.c.body).where(schema.efforts.c.id == effort_id).with_for_update()
+        found = self.connection.execute(query).scalar()
+        return rows.decode_effort(found) if found is not None else None
+
+    def task(self, task_id: str) -> Task | None:
+        query = select(schema.tasks.c.body).where(schema.tasks.c.id == task_id).with_for_update()
+        found = self.connection.execute(query).scalar()
+        return rows.decode_task(found) if found is not None else None
+
     def restore(self, snapshot: Snapshot) -> None:
         renumbered = msgspec.structs.replace(snapshot, seq=self._take_numbers(1))
         insert_rows(self.connection, schema.snapshots, [rows.snapshot_row(renumbered)])
-        self.projection.add_snapshot(renumbered)
+        self.row_changes.add_snapshot(renumbered)
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         seq = self._take_numbers(sum(1 + len(record.publish) for record in records))
@@ -134,23 +202,20 @@ class SqlTransaction(EffortLookups):
         for record in records:
             events.append(rows.event_row(seq, record))
             if record.change is not None:
-                self.projection.add_change(seq, record.change, record.claims)
+                self.row_changes.add_change(seq, record.change, record.claims)
                 texts += event_documents(seq, record.event, record.change) if record.event is not None else ()
             for change in record.efforts:
-                self.projection.add_effort_change(change)
+                self.row_changes.add_effort_change(change)
             for publish in record.publish:
                 seq += 1
-                messages.append(rows.make_stream_message(seq, publish))
+                data = msgspec.json.encode(publish.data)
+                messages.append(StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, data))
             seq += 1
         insert_rows(self.connection, schema.events, events)
         insert_rows(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
-        write_projection(self.connection, self.projection, self._stored_agent)
+        self.row_changes.write(self.connection, self._stored_agents)
         search.add_documents(self.connection, texts)
         return messages
-
-    def _stored_agent(self, agent_id: str) -> Agent | None:
-        """An agent as it was before the batch, if that is known without a query."""
-        return self._cache.agents.get(agent_id)
 
     def _take_numbers(self, count: int) -> int:
         """Take consecutive sequence numbers; returns the first.
@@ -159,17 +224,6 @@ class SqlTransaction(EffortLookups):
         """
         last = self.connection.execute(ADVANCE_COUNTER, {"count": count}).scalar_one()
         return int(last) - count + 1
-
-
-def write_projection(
-    connection: Connection, projection: Projection, stored: Callable[[str], Agent | None] = lambda _id: None
-) -> None:
-    """Write the rows of a projection; `stored` gives agents as they are in the database, if that is known."""
-    for table, values in projection.table_rows(stored):
-        insert_rows(connection, table, values)
-    for patch in projection.patches:
-        turns = schema.turns
-        connection.execute(update(turns).where(turns.c.id == patch.id).values(rows.patch_values(patch)))
 
 
 def chunks(values: Collection[str]) -> Iterator[list[str]]:

@@ -21,11 +21,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal import dialects
-from claude_headspace.journal.database_errors import MESSAGE_PREFIX, UNAVAILABLE, translate_errors
+from claude_headspace.journal.dialects import MESSAGE_PREFIX, UNAVAILABLE, translate_errors
 from claude_headspace.journal.reader import SqlReader
 from claude_headspace.journal.shared_transaction import SharedTransaction
-from claude_headspace.journal.transaction import SqlTransaction
-from claude_headspace.journal.writer_cache import WriterCache
+from claude_headspace.journal.transaction import SqlTransaction, WriterCache
 from claude_headspace.ports import Result
 
 FAST_COMMIT_SECONDS = 0.004
@@ -40,6 +39,7 @@ class SqlWriter(SqlReader):
     def __init__(self, url: str) -> None:
         dialect, address = dialects.dialect_for(url)
         super().__init__(dialect.make_engine(address), dialect)
+        self.is_shared = dialect.is_shared
         self._cache = WriterCache()
         self._writer: Connection | None = None
         self._first_error: Exception | None = None
@@ -50,10 +50,6 @@ class SqlWriter(SqlReader):
         self._commit_seconds = FAST_COMMIT_SECONDS
         """A moving average. The first commits run in the writer's thread, until they prove fast."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
-
-    @property
-    def is_shared(self) -> bool:
-        return self._dialect.is_shared
 
     @contextmanager
     def transaction(self) -> Iterator[SqlTransaction]:
@@ -104,7 +100,8 @@ class SqlWriter(SqlReader):
         deadline = time.monotonic() + self._dialect.busy_timeout_seconds
         while True:
             try:
-                return self._start()
+                with self._translate_batch_errors():
+                    return self._start()
             except JournalUnavailable:
                 if time.monotonic() > deadline:
                     self._lock.release()
@@ -117,20 +114,19 @@ class SqlWriter(SqlReader):
             return None
         try:
             return self._start()
-        except JournalUnavailable:
+        except self._dialect.errors:
             self._lock.release()
             return None
 
     def _start(self) -> SqlTransaction:
         self._first_error = None
         try:
-            with translate_errors(self._dialect):
-                if self._writer is not None and not self._dialect.is_connected(self._writer):
-                    self._drop_connection()
-                self._writer = self._writer or self._dialect.connect_writer(self._engine)
-                self._writer.begin()
-                return (SharedTransaction if self._dialect.is_shared else SqlTransaction)(self._writer, self._cache)
-        except JournalUnavailable:
+            if self._writer is not None and not self._dialect.is_connected(self._writer):
+                self._drop_connection()
+            self._writer = self._writer or self._dialect.connect_writer(self._engine)
+            self._writer.begin()
+            return (SharedTransaction if self._dialect.is_shared else SqlTransaction)(self._writer, self._cache)
+        except self._dialect.errors:
             self._drop_connection()
             raise
 
@@ -142,7 +138,7 @@ class SqlWriter(SqlReader):
             with self._translate_batch_errors():
                 batch.connection.commit()
             self._commit_seconds += (time.perf_counter() - started - self._commit_seconds) / 8
-            self._cache.update(batch.projection, batch.version)
+            self._cache.update(batch.row_changes, batch.version)
         except BaseException:
             self._drop_connection()
             raise

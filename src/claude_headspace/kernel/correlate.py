@@ -1,4 +1,4 @@
-"""Find the agent of an event. Decided once, when the event arrives, and stored with it.
+"""Find the agent of an event, or create it. Decided once, when the event arrives, and stored with it.
 
 The strategies are tried in the order of `Strategy`, and the result names the one that matched. A known client process
 counts as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
@@ -19,12 +19,25 @@ from enum import StrEnum
 import msgspec
 
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.mission.model import WORKER_MODES
+from claude_headspace.kernel.names import suggest_names
 
 CLAIMABLE_AFTER_END: Micros = 600 * SECOND
 SAME_START: Micros = 5 * SECOND
+
+CLAIMED_BY_ORIGIN = {
+    Origin.HOOK: ("session", "headspace", "process", "pane"),
+    Origin.TRANSCRIPT: ("session",),
+    Origin.REGISTRY: ("session", "process"),
+    Origin.STATUS_LINE: ("session",),
+    Origin.OPERATOR: ("headspace", "mission"),
+}
+"""The kinds of identities that each source claims for an agent. Other sources claim none."""
+
+INHERITED = ("headspace", "pane")
+"""Identities that a child inherits. They stay with the parent."""
 
 
 class Strategy(StrEnum):
@@ -90,6 +103,26 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
     return known
 
 
+def claimed_identities(agent: Agent, envelope: Envelope, known: dict[str, Identity]) -> list[Identity]:
+    """Of the identities of an event, those by which its agent is recognised from now on."""
+    is_child = (agent.parent_id or envelope.decisions.parent_id) is not None
+    kinds = CLAIMED_BY_ORIGIN.get(envelope.origin, ())
+    return [known[kind] for kind in kinds if kind in known and not (is_child and kind in INHERITED)]
+
+
+def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
+    """A new agent. Its host, project and name come from the envelope, so a replay creates the same one."""
+    return Agent(
+        id=agent_id,
+        name=envelope.decisions.assigned_name or next(suggest_names(agent_id)),
+        host=envelope.host,
+        client=envelope.client,
+        project=project_at(envelope.host, envelope.observations.project_root or event.meta.cwd),
+        created_at=envelope.fired_at,
+        parent_id=envelope.decisions.parent_id,
+    )
+
+
 def ancestors(envelope: Envelope) -> list[Identity]:
     """The processes that the client descends from, as identities."""
     return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
@@ -103,11 +136,11 @@ def correlate(
     nearby: list[Agent],
 ) -> Correlation:
     """Choose the agent among the agents found by identity. `nearby` are the agents of the project, newest first."""
-    if "session" in found:
-        return Correlation(_known(found["session"]), found["session"].agent)
-    process = found.get("process")
-    if process is not None and _same_process(process.agent, envelope):
-        return Correlation(_known(process), process.agent)
+    known, process = found.get("session"), found.get("process")
+    if known is None and process is not None and _same_process(process.agent, envelope):
+        known = process
+    if known is not None:
+        return Correlation(Strategy.MEMORY if known.in_memory else Strategy.DATABASE, known.agent)
     parent = next((agent for agent in parents if _is_parent(agent, envelope)), None)
     expected = found.get("mission")
     if expected is not None and expected.agent.session is None and expected.agent.ended_at is None:
@@ -123,10 +156,6 @@ def correlate(
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
-
-
-def _known(found: Found) -> Strategy:
-    return Strategy.MEMORY if found.in_memory else Strategy.DATABASE
 
 
 def _same_process(agent: Agent, envelope: Envelope) -> bool:

@@ -1,33 +1,54 @@
-"""The verdict on a tool call: the strictest of the rules that apply.
+"""The verdict on a tool call: the strictest of the rules that match. Pure. Never raises.
 
 Rules
 - `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equal rulings the first rule wins.
 - `allow` counts only if it covers the whole call: `git status && curl …` is not allowed by a rule about `git`, nor is
   `git diff > file`.
 - A verdict names its rule and is stored with the event. It is never decided again.
+- A pattern matches a path as written or with links resolved. A recursive deletion also matches patterns below the
+  directory: a rule about `~/.ssh/**` matches `rm -rf ~`.
+- An `allow` rule must match every changed file, in both forms. Other rules need one match.
+- A path with an unknown part matches if its known end does (`$X/.env`). If it would match with an empty unknown part
+  (`rm -rf "$X/"`), or is completely unknown, the match is unclear: the rule's `unclear` outcome applies.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope, decided
-from claude_headspace.kernel.policy.call import Call, Subject, Use
-from claude_headspace.kernel.policy.matching import Match, find_matches
-from claude_headspace.kernel.policy.policy import Policy
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.policy.call import UNKNOWN, Call, Message, PathUse, Program, Subject, Use
+from claude_headspace.kernel.policy.rules import USES, Policy, Rule, Strings, matches_any
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 
 Judge = Callable[[Envelope, Agent], Verdict]
 """Decides the verdict on an event of an agent."""
 
+MESSAGES = {
+    Ruling.DENY: "Headspace does not allow this",
+    Ruling.ASK: "Headspace asks you to decide",
+    Ruling.WARN: "Headspace warns",
+    Ruling.ALLOW: "Headspace allows this",
+}
+VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A rule that matches a call."""
+
+    rule: Rule
+    description: str
+    """The part of the call that matched: `rm deletes /etc`."""
+    unclear: bool = False
+    program: Program | None = None
+
 
 def abstain(_envelope: Envelope, _agent: Agent) -> Verdict:
     """The judge without a policy."""
     return ABSTAIN
-
-
-def with_verdict(envelope: Envelope, verdict: Verdict) -> Envelope:
-    """Return the envelope with the verdict. Unchanged if no rule applied."""
-    return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
 
 def get_subject(agent: Agent) -> Subject:
@@ -70,16 +91,192 @@ def _allows_everything(matches: list[Match], call: Call) -> bool:
     return changing <= names and set(call.programs) <= {match.program for match in allowing}
 
 
-MESSAGES = {
-    Ruling.DENY: "Headspace does not allow this",
-    Ruling.ASK: "Headspace asks you to decide",
-    Ruling.WARN: "Headspace warns",
-    Ruling.ALLOW: "Headspace allows this",
-}
-
-
 def format_reason(ruling: Ruling, match: Match) -> str:
     """Return the reason that the model and the user see."""
     doubt = ", as far as can be determined" if match.unclear else ""
     reason = f" {match.rule.reason}" if match.rule.reason else ""
     return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason} (rule {match.rule.id})"
+
+
+# --- matches ----------------------------------------------------------------------------------------------------------
+
+
+def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
+    """Return the first match of every rule; of an `allow` rule one match per program."""
+    candidates = policy.index.candidates(call)
+    return [match for rule in candidates if _applies(rule, subject, call) for match in _match_rule(rule, call)]
+
+
+def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
+    """Whether a rule applies to this tool and this agent."""
+    return (
+        (not rule.tools or matches_any(rule.tools, call.tool))
+        and (not rule.modes or subject.mode in rule.modes)
+        and (not rule.roles or (subject.role or "") in rule.roles)
+        and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
+    )
+
+
+def _match_rule(rule: Rule, call: Call) -> Iterator[Match]:
+    if rule.traits and not any(trait in call.traits for trait in rule.traits):
+        return
+    if rule.messages and not _matches_message(rule, call):
+        return
+    if rule.commands or rule.arguments or rule.fed_by:
+        yield from _match_programs(rule, call)
+    elif rule.has_path_patterns:
+        yield from _match_paths(rule, call, None)
+    else:
+        yield Match(rule, _describe_call(rule, call))
+
+
+def _describe_call(rule: Rule, call: Call) -> str:
+    if rule.messages and call.message is not None:
+        addresses = _untagged_addresses(rule, call.message)
+        return f"{call.message.kind} to {', '.join(addresses[:5]) or 'unknown recipients'}"
+    return ", ".join(trait.value for trait in rule.traits) or call.tool
+
+
+def _matches_message(rule: Rule, call: Call) -> bool:
+    message = call.message
+    if message is None or message.kind not in rule.messages:
+        return False
+    return not rule.untagged or not message.recipients or bool(_untagged_addresses(rule, message))
+
+
+def _untagged_addresses(rule: Rule, message: Message) -> list[str]:
+    """Return the recipients that have none of the tags in `untagged`."""
+    return [recipient.address for recipient in message.recipients if not set(recipient.tags) & set(rule.untagged)]
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
+    for program in call.programs:
+        if not _matches_program(rule, program):
+            continue
+        if rule.has_path_patterns:
+            matches = list(_match_paths(rule, call, program))
+        else:
+            matches = [Match(rule, format_program(program), program=program)]
+        yield from matches
+        if matches and rule.outcome != "allow":
+            return
+
+
+def _matches_program(rule: Rule, program: Program) -> bool:
+    return (
+        (not rule.commands or matches_any(rule.commands, program.name))
+        and (not rule.arguments or _any_matches(rule.arguments, program.arguments))
+        and not _any_matches(rule.except_arguments, program.arguments)
+        and (not rule.fed_by or _any_matches(rule.fed_by, program.fed_by))
+    )
+
+
+def _any_matches(patterns: Strings, texts: Strings) -> bool:
+    return bool(patterns) and any(matches_any(patterns, text) for text in texts)
+
+
+def format_program(program: Program) -> str:
+    """Format a program with its first arguments, for display."""
+    words = (program.name, *program.arguments[:8], *(("…",) if len(program.arguments) > 8 else ()))
+    return " ".join(words).replace(UNKNOWN, "?")[:200]
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Match]:
+    uses = [use for use in call.paths if program is None or use.used_by == program.name]
+    if rule.outcome == "allow" and not all(_is_allowed(rule, use, call) for use in uses):
+        return
+    unclear: Match | None = None
+    for use in uses:
+        patterns = _patterns_for(rule, use)
+        if not patterns or _is_excepted(rule, use, call):
+            continue
+        description = f"{use.used_by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
+        if any(_reaches(pattern, use, call) for pattern in patterns):
+            yield Match(rule, description, program=program)
+            return
+        if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
+            unclear = Match(rule, description, unclear=True, program=program)
+    if unclear is not None:
+        yield unclear
+
+
+def _patterns_for(rule: Rule, use: PathUse) -> list[str]:
+    """Return the patterns of a rule for this kind of use."""
+    return [pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name)]
+
+
+def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
+    """Whether an `allow` rule covers this file. Reading needs no pattern."""
+    patterns = _patterns_for(rule, use)
+    if not patterns:
+        return use.use is Use.READ
+    return _matches_both_forms(patterns, use, call) and not _is_excepted(rule, use, call)
+
+
+def _is_excepted(rule: Rule, use: PathUse, call: Call) -> bool:
+    return _matches_both_forms(rule.except_paths, use, call)
+
+
+def _matches_both_forms(patterns: Sequence[str], use: PathUse, call: Call) -> bool:
+    """Whether the path matches as written and with links resolved."""
+    forms = {use.path, use.real or use.path}
+    return all(any(matches_path(pattern, form, call) for pattern in patterns) for form in forms)
+
+
+def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
+    """Whether a pattern matches the path, or a recursive deletion includes what the pattern protects."""
+    forms = {use.path, use.real} - {""}
+    if any(matches_path(pattern, form, call) for form in forms):
+        return True
+    if not (use.recursive and use.use is Use.DELETE):
+        return False
+    prefix = _literal_prefix(expand_pattern(pattern, call))
+    return any(prefix.startswith(form.rstrip("/") + "/") for form in forms if UNKNOWN not in form)
+
+
+def _may_reach(patterns: list[str], use: PathUse, call: Call) -> bool:
+    """Whether a pattern would match with an empty unknown part. Never for the deletion of a single file."""
+    if UNKNOWN not in use.path or (use.use is Use.DELETE and not use.recursive):
+        return False
+    known = use.path.replace(UNKNOWN, "")
+    if not known.strip("/"):
+        return True
+    known_use = msgspec.structs.replace(use, path=re.sub("/+", "/", f"/{known}").rstrip("/") or "/", real="")
+    return any(_reaches(pattern, known_use, call) for pattern in patterns)
+
+
+def _literal_prefix(pattern: str) -> str:
+    """Return the directory of a pattern before its first wildcard."""
+    literal = re.split(r"[*?]", pattern, maxsplit=1)[0]
+    return literal.rstrip("/") if literal == pattern or literal.endswith("/") else literal.rpartition("/")[0]
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------------
+
+
+def expand_pattern(pattern: str, call: Call) -> str:
+    """Replace `~` and `{project}` in a pattern."""
+    if pattern == "~" or pattern.startswith("~/"):
+        pattern = (call.home or "~") + pattern[1:]
+    return pattern.replace("{project}", call.project or "{project}")
+
+
+def matches_path(pattern: str, path: str, call: Call) -> bool:
+    """Whether a path matches: `*` within a name, `**` across directories. `/etc/**` includes `/etc`."""
+    return _path_regex(expand_pattern(pattern, call)).fullmatch(path) is not None
+
+
+_GLOB_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
+_GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+@lru_cache(maxsize=4_096)
+def _path_regex(pattern: str) -> re.Pattern[str]:
+    tokens = _GLOB_TOKEN.findall(pattern)
+    return re.compile("".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in tokens), re.DOTALL)

@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.correlate import Identity, Strategy
-from claude_headspace.kernel.creation import claimed_identities, create_agent
+from claude_headspace.kernel.correlate import Identity, Strategy, claimed_identities, create_agent, identities
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
@@ -30,4 +29,4 @@ def replay_event(
     if strategy in WITHOUT_AGENT or (anomaly is not None and anomaly.startswith(NOT_UNDERSTOOD)):
         return None
     before = agent or create_agent(agent_id, envelope, event)
-    return Replayed(evolve(before, event), claimed_identities(before, envelope, event))
+    return Replayed(evolve(before, event), claimed_identities(before, envelope, identities(envelope, event)))

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from claude_headspace.journal import rows, schema
-from claude_headspace.journal.bulk_insert import insert_rows
+from claude_headspace.journal.rows import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.stream import BUFFER_SIZE, PAGE_SIZE, EventStream, StreamFilter, frame

@@ -19,8 +19,7 @@ import msgspec
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.paths import MAX_SCRIPT_BYTES, read_small_text
-from claude_headspace.kernel.policy.policy import Policy
-from claude_headspace.kernel.policy.rules import Rule, Strings
+from claude_headspace.kernel.policy.rules import Policy, Rule, Strings
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"

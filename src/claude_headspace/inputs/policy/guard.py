@@ -30,8 +30,7 @@ from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
-from claude_headspace.kernel.policy.policy import Policy
-from claude_headspace.kernel.policy.rules import Rule
+from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Received
@@ -58,7 +57,7 @@ class PreparedCall(msgspec.Struct, frozen=True):
 
     policy: Policy
     call: Call | None
-    """None if the analysis failed."""
+    """None if no rule can match it, or if the analysis failed."""
     lapse: str | None = None
     """Why the verdict cannot be enforced."""
 
@@ -154,7 +153,8 @@ class PolicyGuard:
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
         call = analyse_event(event, self.book, home=self._home, project=root)
-        return PreparedCall(self._add_project_rules(root), call, lapse)
+        policy = self._add_project_rules(root)
+        return PreparedCall(policy, call if policy.index.candidates(call) else None, lapse)
 
     def _refresh(self) -> None:
         """Read the user's files again if they changed. An invalid file changes only `failure`."""
@@ -162,7 +162,7 @@ class PolicyGuard:
         if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
         self._refreshed_at = now
-        stamps = tuple(map(_file_stamp, self._files))
+        stamps = _file_stamps(*self._files)
         if stamps == self._file_stamps:
             return
         self._file_stamps = stamps
@@ -178,7 +178,7 @@ class PolicyGuard:
         policy = self.book.policy
         if not root.startswith("/"):
             return policy
-        stamp = _file_stamp(Path(root) / PROJECT_FILE)
+        stamp = _file_stamps(Path(root) / PROJECT_FILE)
         project = self._projects.get(root)
         if project is None or project.file_stamp != stamp:
             if len(self._projects) >= MAX_PROJECTS:
@@ -245,9 +245,11 @@ def _describe_error(error: Exception) -> str:
     return f"internal error ({type(error).__name__})"
 
 
-def _file_stamp(path: Path) -> object:
-    """Return a value that changes when the file changes; None if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        status = path.stat()
-        return status.st_mtime_ns, status.st_size, status.st_ino
-    return None
+def _file_stamps(*paths: Path) -> list[object]:
+    """Return a value that changes when one of the files changes, appears or disappears."""
+    stamps = list[object]()
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            status = path.stat()
+            stamps.append((path, status.st_mtime_ns, status.st_size, status.st_ino))
+    return stamps

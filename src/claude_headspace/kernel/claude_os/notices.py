@@ -29,6 +29,8 @@ from claude_headspace.kernel.state_machine import Intent
 
 ANSWERED_HOOKS = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.TURN_END})
 """The hooks that can carry a notice."""
+FACTS_WITH_NOTICE = (facts.PromptSubmitted, facts.TurnStopped)
+"""The facts for which a notice is chosen."""
 
 
 class ClaudeOsSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,8 +67,6 @@ def context_level(percent: float | None) -> int:
 
 def session_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
     """The notice that is sent with the reply to an event. `agent` is the agent before the event."""
-    if not isinstance(event.fact, facts.PromptSubmitted | facts.TurnStopped):
-        return NO_NOTICE
     return combine(_context_notice(settings, agent, event), mission_notice(agent, event))
 
 
@@ -103,7 +103,7 @@ def _notice_at_turn_end(settings: ClaudeOsSettings, agent: Agent) -> SessionNoti
 def _new_level(agent: Agent) -> int:
     """The context level, if it was not reported yet, else 0."""
     level = context_level(agent.context_percent)
-    return level if level > agent.context_level_told else 0
+    return level if level > agent.context_level_reported else 0
 
 
 def _wants_note(settings: ClaudeOsSettings, agent: Agent, session: Session, at: Micros) -> bool:

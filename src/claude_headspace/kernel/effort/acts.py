@@ -9,7 +9,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.effort.model import Metadata
-from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.envelope import Envelope
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -93,25 +93,8 @@ class EffortFinished(Act, frozen=True, kw_only=True):
     text: str = ""
 
 
-ACTS: dict[str, type[Act]] = {
-    act.__name__: act
-    for act in (
-        EffortStarted,
-        PhaseSet,
-        EffortLogged,
-        MetadataSet,
-        InjectionQueued,
-        SessionOpened,
-        FilesLoaded,
-        Dehydrated,
-        EffortFinished,
-    )
-}
-
-
-def is_act(envelope: Envelope) -> bool:
-    """Whether an event is an act on an effort."""
-    return envelope.origin is Origin.OPERATOR and envelope.name in ACTS
+ACTS: dict[str, type[Act]] = {kind.__name__: kind for kind in Act.__subclasses__()}
+"""Every act, by the name of its event. Its origin is `OPERATOR`."""
 
 
 def decode_act(envelope: Envelope) -> Act:

@@ -7,7 +7,7 @@ from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.evolve import apply_act, apply_advice, evolve, start_effort
 from claude_headspace.kernel.effort.model import Effort, EffortChange, Task, task_id
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
 
 FindEffort = Callable[[str], Effort | None]
@@ -41,7 +41,7 @@ class EffortReplay:
         """Apply the next event. `agent` is the event's agent after it, if there is one."""
         if seq <= self._snapshot_seq:
             return None
-        if acts.is_act(envelope):
+        if envelope.origin is Origin.OPERATOR and envelope.name in acts.ACTS:
             change = process_act(envelope, self.efforts.get, self.tasks.get)
         elif agent is not None and envelope.decisions.effort_id:
             change = process_hook(envelope, event, agent, self.efforts.get)

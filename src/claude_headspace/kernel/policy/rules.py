@@ -1,19 +1,33 @@
-"""Rules as data. The fields of a rule are the keys of a policy file.
+"""The rules of a policy. The fields of a rule are the keys of a policy file.
 
 A rule defines where it applies (`tools`, `modes`, `roles`, `projects`), what it matches (programs, files, messages,
 traits) and its outcome. Every list of a rule must have a match; an empty list always matches. The `except_…` lists
-exclude matches.
+exclude matches. In a name `*` matches any text and `?` one character.
+
+Few rules can match a given tool call. `RuleIndex` finds those, so that only these are evaluated.
 """
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from claude_headspace.kernel.policy.call import Trait
+from claude_headspace.kernel.policy.call import Call, Trait, Use
 from claude_headspace.kernel.policy.verdict import Ruling
 
 Strings = tuple[str, ...]
+
+USES: dict[str, tuple[Use, ...]] = {
+    "reads": (Use.READ,),
+    "writes": (Use.WRITE,),
+    "deletes": (Use.DELETE,),
+    "changes": (Use.WRITE, Use.DELETE),
+}
+"""The uses that each path list of a rule matches."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -56,3 +70,92 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Whether the rule says what it matches. A rule without a condition would match every tool call."""
         lists = (self.tools, self.commands, self.arguments, self.fed_by, self.traits, self.messages)
         return self.has_path_patterns or any(lists)
+
+
+class RuleIndex:
+    """The enabled rules of a policy, each filed under one condition that must be met for it to match.
+
+    The condition is a trait, a program, a use of files, or a message. A rule without one is always a candidate.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules = [rule for rule in rules if rule.enabled]
+        self._always: list[int] = []
+        self._with_message: list[int] = []
+        self._with_program: list[int] = []
+        self._by_key: dict[object, list[int]] = defaultdict(list)
+        """By trait, by use of files, and by name of a program."""
+        self._by_pattern: list[tuple[re.Pattern[str], int]] = []
+        """By a pattern of the name of a program."""
+        for number, rule in enumerate(self._rules):
+            self._add(number, rule)
+
+    def _add(self, number: int, rule: Rule) -> None:
+        if rule.traits:
+            self._add_keys(number, rule.traits)
+        elif rule.commands:
+            literal = [name for name in rule.commands if not set(name) & {"*", "?"}]
+            self._add_keys(number, literal)
+            patterns = (name_pattern((name,)) for name in rule.commands if name not in literal)
+            self._by_pattern.extend((pattern, number) for pattern in patterns)
+        elif rule.arguments or rule.fed_by:
+            self._with_program.append(number)
+        elif rule.messages:
+            self._with_message.append(number)
+        elif rule.has_path_patterns:
+            self._add_keys(number, [use for name, uses in USES.items() if getattr(rule, name) for use in uses])
+        else:
+            self._always.append(number)
+
+    def _add_keys(self, number: int, keys: Iterable[object]) -> None:
+        for key in keys:
+            self._by_key[key].append(number)
+
+    def candidates(self, call: Call) -> list[Rule]:
+        """Return the rules that can match a tool call, in their order."""
+        found = {*self._always, *(self._with_message if call.message is not None else ())}
+        names = {program.name for program in call.programs}
+        if names:
+            found.update(self._with_program)
+        for key in (*call.traits, *names, *{use.use for use in call.paths}):
+            found.update(self._by_key.get(key, ()))
+        found.update(number for pattern, number in self._by_pattern for name in names if pattern.fullmatch(name))
+        return [self._rules[number] for number in sorted(found)]
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """The rules in force, and how they are applied."""
+
+    rules: tuple[Rule, ...] = ()
+    strict: bool = False
+    """Whether the `strict` outcomes of the rules apply."""
+    record_only: bool = False
+    """Whether verdicts are recorded but not enforced."""
+
+    @cached_property
+    def index(self) -> RuleIndex:
+        """The index of the enabled rules."""
+        return RuleIndex(self.rules)
+
+    def get_outcome(self, rule: Rule) -> Ruling:
+        """Return the outcome of a rule in this policy."""
+        return rule.strict if self.strict and rule.strict is not None else rule.outcome
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def matches_any(patterns: Strings, name: str) -> bool:
+    """Whether a name matches one of the patterns."""
+    return name_pattern(patterns).fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4_096)
+def name_pattern(patterns: Strings) -> re.Pattern[str]:
+    """Return a regular expression for several patterns. Without patterns it matches nothing."""
+    return re.compile("|".join(map(_to_regex, patterns)) or "(?!)", re.DOTALL)
+
+
+def _to_regex(pattern: str) -> str:
+    parts = (".*" if part == "*" else "." if part == "?" else re.escape(part) for part in re.split(r"([*?])", pattern))
+    return "(?:" + "".join(parts) + ")"

@@ -1,11 +1,11 @@
-"""Commands about agents: `list`, `show`, `why`, `rename`."""
+"""CLI commands about agents: `list`, `show`, `why`, `rename`."""
 
 from typing import Annotated, Literal
 
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, now, resolve_project
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, resolve_project
 from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines, next_commands, state_reasons
 from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
 from claude_headspace.surfaces.cli.presentation.policy import verdict_history
@@ -18,6 +18,7 @@ State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 LAST_TURNS = 10
 
 
+@examples("headspace list", "headspace list --state waiting", "headspace list --json | jq -r '.[].name'")
 def list_agents(
     state: Annotated[State | None, typer.Option("--state", "-s", help="Only agents in this state.")] = None,
     project: Annotated[
@@ -39,6 +40,7 @@ def list_agents(
     screen.show(board_table(agents, now(), screen.width), then=board_footer(agents))
 
 
+@examples("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")
 def show(agent: AgentArgument, as_json: AsJson = False) -> None:
     """Show one agent: its state, what it asks and its last turns."""
     client = ApiClient.local()
@@ -53,6 +55,7 @@ def show(agent: AgentArgument, as_json: AsJson = False) -> None:
     screen.show(lines, then=next_commands(found, "why", "tail"))
 
 
+@examples("headspace why calm-otter", "headspace why calm-otter --last 100")
 def why(
     agent: AgentArgument,
     last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 20,
@@ -77,6 +80,7 @@ def why(
     screen.show(lines, then=next_commands(found, "show", "tail"))
 
 
+@examples("headspace rename calm-otter login-fix")
 def rename(
     agent: AgentArgument,
     name: Annotated[

@@ -1,4 +1,4 @@
-"""Commands that answer an agent: `approve`, `deny`, `answer`."""
+"""CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, parse_object
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.labels import wait_text
@@ -24,6 +24,7 @@ WaitOption = Annotated[
 OBJECT_HINT = "Pass a JSON object in single quotes."
 
 
+@examples("headspace approve calm-otter", "headspace approve calm-otter --always")
 def approve(
     agent: AgentArgument,
     always: Annotated[
@@ -42,6 +43,7 @@ def approve(
     _send_answer(agent, wait, lambda _wait: answer, as_json)
 
 
+@examples("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')
 def deny(
     agent: AgentArgument,
     message: Annotated[
@@ -57,6 +59,11 @@ def deny(
     _send_answer(agent, wait, lambda _wait: {"decision": "deny", "message": message}, as_json)
 
 
+@examples(
+    "headspace answer calm-otter 2",
+    'headspace answer calm-otter "SQLite" "unit, browser"',
+    "headspace answer calm-otter --field board=7 --field urgent=yes",
+)
 def answer(
     agent: AgentArgument,
     answers: Annotated[

@@ -1,15 +1,16 @@
-"""The command `config`."""
+"""The CLI command `config`."""
 
 import msgspec
 
 from claude_headspace.config import effective_settings, find_paths
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.status import settings_lines
 from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.settings import settings_view
 
 
+@examples("headspace config", "headspace config --json | jq .settings.port.value")
 def config(as_json: AsJson = False) -> None:
     """Show all settings and file locations.
 

@@ -1,4 +1,4 @@
-"""Commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
+"""CLI commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
 
 import subprocess
 import uuid
@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, read_text
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
 from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
+@examples("headspace jump calm-otter")
 def jump(agent: AgentArgument) -> None:
     """Switch to the tmux pane of an agent.
 
@@ -23,6 +24,7 @@ def jump(agent: AgentArgument) -> None:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 
 
+@examples('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -")
 def send(
     agent: AgentArgument,
     text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="The text; - reads standard input.")],
@@ -37,6 +39,7 @@ def send(
     output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
 
 
+@examples("headspace interrupt calm-otter")
 def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
     """Press Esc in the terminal of an agent.
 

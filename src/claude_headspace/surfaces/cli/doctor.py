@@ -1,4 +1,4 @@
-"""The command `doctor`."""
+"""The CLI command `doctor`."""
 
 import msgspec
 import typer
@@ -6,11 +6,12 @@ import typer
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.install import ConfigDirs, config_dirs
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.installation import doctor_report
 from claude_headspace.surfaces.client.doctor import run_checks
 
 
+@examples("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'")
 def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
     """Check everything from the hooks to the database.
 

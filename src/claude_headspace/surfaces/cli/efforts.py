@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, now, parse_object, read_text
+from claude_headspace.surfaces.cli.options import AsJson, examples, now, parse_object, read_text
 from claude_headspace.surfaces.cli.presentation.efforts import effort_lines, effort_table
 from claude_headspace.surfaces.client.socket_client import send_command
 from claude_headspace.surfaces.text.formatting import clean_text
@@ -24,6 +24,10 @@ TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The text; `-`
 OBJECT_HINT = "Quote it: '{\"heartbeat_limit\": 20}'."
 
 
+@examples(
+    "headspace effort start brainstorm --title 'Faster checkout'",
+    "headspace effort start fix --metadata '{\"heartbeat_limit\": 20}'",
+)
 def start(
     skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill, such as brainstorm.")],
     task: Annotated[
@@ -66,6 +70,7 @@ def start(
     _send_and_show("effort.start", given, None, as_json, "started", "headspace effort log 'what you did'")
 
 
+@examples("headspace effort list --all")
 def list_efforts(
     show_all: Annotated[bool, typer.Option("--all", "-a", help="Include finished efforts.")] = False,
     as_json: AsJson = False,
@@ -75,12 +80,14 @@ def list_efforts(
     output.write_result(found, as_json, lambda found, _: effort_table(found["efforts"], found["tasks"], now()))
 
 
+@examples("headspace effort show", "headspace effort show --json | jq .messages")
 def show(effort: EffortOption = None, as_json: AsJson = False) -> None:
     """Show an effort: its phase, sessions and log."""
     found = _send("effort.show", {}, effort)
     output.write_result(found, as_json, lambda found, screen: effort_lines(found, now(), screen.width))
 
 
+@examples("headspace effort open")
 def open_session(effort: EffortOption = None, as_json: AsJson = False) -> None:
     """Open the session: print its context and the handover."""
     found = _send("effort.open", {}, effort)
@@ -92,6 +99,7 @@ def _context_lines(found: Json) -> list[output.Line]:
     return [output.line(each) for each in "\n\n".join(texts).splitlines()]
 
 
+@examples("headspace effort phase testing")
 def phase(
     name: Annotated[str, typer.Argument(metavar="PHASE", help="The phase to move to.")],
     effort: EffortOption = None,
@@ -101,6 +109,7 @@ def phase(
     _send_and_show("effort.phase", {"phase": name}, effort, as_json, f"moved to the phase {name}")
 
 
+@examples("headspace effort log 'The cache was stale; fixed in load().'")
 def log(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False) -> None:
     """Log what was done.
 
@@ -109,6 +118,7 @@ def log(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False
     _send_and_show("effort.log", {"text": read_text(text)}, effort, as_json, "logged")
 
 
+@examples('headspace effort set \'{"gates": {"directives": ["AGENTS.md"]}}\'')
 def configure(
     metadata: Annotated[str, typer.Argument(metavar="JSON", help="Fields and values; null removes a field.")],
     effort: EffortOption = None,
@@ -118,6 +128,7 @@ def configure(
     _send_and_show("effort.set", {"metadata": _metadata(metadata)}, effort, as_json, "changed")
 
 
+@examples("headspace effort inject 'The API changed: see docs/api.md'")
 def inject(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False) -> None:
     """Queue a text for the next step of the agent.
 
@@ -126,6 +137,7 @@ def inject(text: TextArgument, effort: EffortOption = None, as_json: AsJson = Fa
     _send_and_show("effort.inject", {"text": read_text(text)}, effort, as_json, "text queued for the next step")
 
 
+@examples("headspace effort dehydrate 'Done: … Next: …' --file src/load.py")
 def dehydrate(
     text: TextArgument,
     file: Annotated[
@@ -141,6 +153,7 @@ def dehydrate(
     _send_and_show("effort.dehydrate", {"text": read_text(text), "files": file or []}, effort, as_json, "handed over")
 
 
+@examples("headspace effort finish 'Released.'")
 def finish(
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="A closing remark.")] = "",
     effort: EffortOption = None,

@@ -1,4 +1,4 @@
-"""The command `fleet`: the status of every tmux pane, window and session."""
+"""The CLI command `fleet`: the status of every tmux pane, window and session."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, group_by_pane
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
@@ -15,6 +15,7 @@ TMUX_SECONDS = 2.0
 _FIELDS = ("pane_id", "window_id", "window_index", "window_name", "session_name")
 
 
+@examples("headspace fleet", "headspace fleet --json | jq .status")
 def fleet(
     socket: Annotated[str | None, typer.Option("--socket", "-L", help="Name of the tmux server.")] = None,
     as_json: AsJson = False,

@@ -1,4 +1,4 @@
-"""Commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
+"""CLI commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
 
 import time
 from collections import deque
@@ -10,7 +10,7 @@ import typer
 
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now
 from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
 from claude_headspace.surfaces.cli.presentation.status import log_lines
 from claude_headspace.surfaces.client.api_client import ApiClient, Json, Message
@@ -20,6 +20,7 @@ from claude_headspace.surfaces.text.formatting import clean_json
 _POLL_SECONDS = 0.2
 
 
+@examples("headspace tail", "headspace tail calm-otter", "headspace tail --types wait_opened,wait_closed --json")
 def tail(
     agent: Annotated[
         str | None,
@@ -75,6 +76,7 @@ def _print_reconnected() -> None:
     typer.echo("Reconnected to the daemon.", err=True)
 
 
+@examples("headspace logs --follow", "headspace logs --last 500 --json | jq 'select(.level == \"error\")'")
 def logs(
     last: Annotated[int, typer.Option("--last", "-n", min=0, help="How many lines to show.")] = 50,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines, until Ctrl+C.")] = False,

@@ -1,4 +1,4 @@
-"""The command `hook TYPE`: records one hook event from standard input, like the `sp hook` command of plate-spinner.
+"""The CLI command `hook TYPE`: records one hook event from standard input, like `sp hook` of plate-spinner.
 
 The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
 Prints nothing and always exits with 0: a hook must never disturb Claude Code.
@@ -16,6 +16,7 @@ import typer
 
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
+from claude_headspace.surfaces.cli.options import examples
 
 METADATA_VARIABLES = {
     "tmux-pane": "TMUX_PANE",
@@ -28,6 +29,7 @@ METADATA_VARIABLES = {
 """Metadata of the event, and the environment variables it is read from."""
 
 
+@examples("headspace hook session-start <payload.json")
 def hook(
     event: Annotated[
         str,

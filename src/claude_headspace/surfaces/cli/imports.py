@@ -1,4 +1,4 @@
-"""The command `import`: imports existing transcripts, or a log that `headspace export` wrote."""
+"""The CLI command `import`: imports existing transcripts, or a log that `headspace export` wrote."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.status import import_result
 from claude_headspace.surfaces.cli.progress import progress_bar
 from claude_headspace.surfaces.cli.replay import import_log
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 
+@examples("headspace import --dry-run", "headspace import", "headspace import calm-otter.jsonl")
 def import_history(
     file: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""Commands that change the settings of Claude Code: `install`, `uninstall`."""
+"""CLI commands that change the settings of Claude Code: `install`, `uninstall`."""
 
 import os
 import sys
@@ -16,6 +16,7 @@ from claude_headspace.config import Paths, find_paths, installed_config_dirs, lo
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.installation import (
     hook_reasons,
     install_footer,
@@ -39,6 +40,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what wo
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
+@examples("headspace install", "headspace install --dry-run", "headspace install --yes -c ~/.claude -c ~/.claude-team")
 def install(
     config_dir: ConfigDirs = None,
     transport: Annotated[
@@ -94,6 +96,7 @@ def install_hooks(plans: Sequence[Change], paths: Paths) -> None:
         update_config_dirs(paths, installed=[plan.config.path for plan in plans])
 
 
+@examples("headspace uninstall", "headspace uninstall --yes -c ~/.claude-team")
 def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
     """Remove the hooks from Claude Code.
 

@@ -1,8 +1,8 @@
-"""Commands that are imported when they are invoked, so that `headspace --help` and every command start fast.
+"""CLI commands that are imported when they are invoked, so that `headspace --help` and every command start fast.
 
-A command is an entry of a table: its name, its function as `module:function`, its summary for the list of commands, and
-examples. The module is imported by `LazyCommand.load`, when the command is invoked or its own help is shown. Command
-modules therefore import everything they need at their top.
+A command is an entry of a table: its name, its function as `module:function`, and its summary for the list of commands.
+The module is imported by `LazyCommand.load`, when the command is invoked or its own help is shown. Command modules
+therefore import everything they need at their top. The function has the examples for the help (`options.examples`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,6 @@ class Command(NamedTuple):
     name: str
     function: str
     summary: str
-    examples: Sequence[str] = ()
     forwards_arguments: bool = False
     """Whether unknown arguments are passed on to the program that the command starts."""
 
@@ -34,7 +33,6 @@ class Group(NamedTuple):
     summary: str
     commands: Sequence[Command]
     function: str = ""
-    examples: Sequence[str] = ()
 
 
 class LazyCommand(TyperCommand):
@@ -76,19 +74,18 @@ def example_lines(title: str, *lines: str) -> str:
 
 
 def _load_command(entry: Command) -> TyperCommand:
-    app = _app(add_completion=False)
+    app, function = _app(add_completion=False), _function(entry.function)
     forward = {"allow_extra_args": True, "ignore_unknown_options": True} if entry.forwards_arguments else {}
-    epilog = example_lines("Examples:", *entry.examples)
-    app.command(entry.name, epilog=epilog, context_settings=SETTINGS | forward)(_function(entry.function))
+    app.command(entry.name, epilog=_epilog(function), context_settings=SETTINGS | forward)(function)
     return cast(TyperCommand, get_command(app))
 
 
 def _load_group(entry: Group) -> TyperGroup:
-    settings: dict[str, Any] = {"help": entry.summary}
     if entry.function:
-        epilog = example_lines("Examples:", *entry.examples)
-        settings = {"invoke_without_command": True, "no_args_is_help": False, "epilog": epilog}
-    group = make_group(_function(entry.function) if entry.function else _no_options, **settings)
+        function = _function(entry.function)
+        group = make_group(function, invoke_without_command=True, no_args_is_help=False, epilog=_epilog(function))
+    else:
+        group = make_group(lambda: None, help=entry.summary)
     add_entries(group, entry.commands)
     return group
 
@@ -99,8 +96,9 @@ def _function(path: str) -> Any:
     return getattr(import_module(module, __package__), name)
 
 
+def _epilog(function: Any) -> str:
+    return example_lines("Examples:", *function.examples)
+
+
 def _app(**settings: Any) -> typer.Typer:
     return typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=SETTINGS, **settings)
-
-
-def _no_options() -> None: ...

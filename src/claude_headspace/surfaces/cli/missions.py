@@ -10,7 +10,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.mission.messages import worker_prompt
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, read_text
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now, read_text
 from claude_headspace.surfaces.cli.presentation.missions import mission_lines, mission_started, mission_table
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.launch.start_client import (
@@ -27,6 +27,11 @@ MissionArgument = Annotated[
 OUTCOMES = ("succeeded", "failed", "abandoned")
 
 
+@examples(
+    'headspace mission start "Find out why the nightly build is slow."',
+    'headspace mission start -b "Update the changelog." -- --permission-mode acceptEdits',
+    'headspace mission start --for calm-otter "Review the open pull requests."',
+)
 def start(
     context: typer.Context,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="What to do; `-` reads standard input.")],
@@ -85,6 +90,7 @@ def _start_worker(client: ApiClient, mission: Json, goal: str, arguments: list[s
     return tmux_name(worker)
 
 
+@examples("headspace mission list", "headspace mission list --all --json | jq '.[].goal'")
 def list_missions(
     show_all: Annotated[bool, typer.Option("--all", "-a", help="Include missions that ended over a day ago.")] = False,
     as_json: AsJson = False,
@@ -94,11 +100,13 @@ def list_missions(
     output.write_result(found, as_json, lambda found, screen: mission_table(found, now(), screen.width))
 
 
+@examples("headspace mission show 3f2a91c4", "headspace mission show brave-wren --json")
 def show(mission: MissionArgument, as_json: AsJson = False) -> None:
     """Show a mission: its sessions, timeline and outcome."""
     _show(ApiClient.local().mission(mission), as_json)
 
 
+@examples("headspace mission finish 3f2a91c4", 'headspace mission finish brave-wren "Not needed." -o abandoned')
 def finish(
     mission: MissionArgument,
     text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The reason.")] = "",
@@ -118,6 +126,7 @@ def _show(mission: Json, as_json: bool) -> None:
     output.write_result(mission, as_json, lambda mission, screen: mission_lines(mission, now(), screen.width))
 
 
+@examples('headspace report "Fixed: the cache was stale."', 'headspace report --failed "The server is away."')
 def report(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The result; `-` reads standard input.")],
     failed: Annotated[bool, typer.Option("--failed", help="The goal was not reached.")] = False,

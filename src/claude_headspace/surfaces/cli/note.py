@@ -1,4 +1,4 @@
-"""The command `note`: what an agent is working on, in its own words. Agents run it themselves, through the socket."""
+"""The CLI command `note`: what an agent is working on, in its own words. Agents run it, through the socket."""
 
 from typing import Annotated
 
@@ -6,11 +6,14 @@ import typer
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, read_text
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.client.api_client import Json
 from claude_headspace.surfaces.client.socket_client import ancestors, send_command
 
 
+@examples(
+    'headspace note "fixing the login"', 'headspace note --agent calm-otter "waits for Anna"', "headspace note --clear"
+)
 def note(
     text: Annotated[list[str] | None, typer.Argument(metavar="TEXT…", help="The note; - reads standard input.")] = None,
     agent: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.notifications import (
     channel_test_result,
     notification_rules,
@@ -14,12 +14,14 @@ from claude_headspace.surfaces.cli.presentation.notifications import (
 from claude_headspace.surfaces.client.api_client import ApiClient
 
 
+@examples("headspace notify list", "headspace notify list --json | jq .held")
 def list_notifications(as_json: AsJson = False) -> None:
     """List notifications that were sent or are delayed."""
     found = ApiClient.local().notifications()
     output.write_result(found, as_json, lambda found, screen: notification_table(found, now(), screen.width))
 
 
+@examples("headspace notify rules")
 def rules(as_json: AsJson = False) -> None:
     """Show notification channels, rules and quiet hours.
 
@@ -29,6 +31,7 @@ def rules(as_json: AsJson = False) -> None:
     output.write_result(found, as_json, lambda found, screen: notification_rules(found, now(), screen.width))
 
 
+@examples("headspace notify test", "headspace notify test phone")
 def send_test(
     channel: Annotated[str | None, typer.Argument(metavar="CHANNEL", help="The channel; default: all.")] = None,
     as_json: AsJson = False,

@@ -1,4 +1,4 @@
-"""The command `open`."""
+"""The CLI command `open`."""
 
 import os
 import sys
@@ -10,12 +10,13 @@ import typer
 
 from claude_headspace.errors import Forbidden
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
 
 AGENT_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 
 
+@examples("headspace open", "headspace open --print")
 def open_page(
     only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link instead of opening it.")] = False,
     as_json: AsJson = False,

@@ -3,13 +3,16 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from claude_headspace.errors import BadRequest, HeadspaceError
+
+Function = TypeVar("Function", bound=Callable[..., None])
 
 
 def complete_agents(incomplete: str) -> list[str]:
@@ -28,6 +31,16 @@ AgentArgument = Annotated[
     typer.Argument(metavar="AGENT", help="Name, id, or beginning of the id.", autocompletion=complete_agents),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def examples(*lines: str) -> Callable[[Function], Function]:
+    """Examples for the help of a command."""
+
+    def add(function: Function) -> Function:
+        function.__dict__["examples"] = lines
+        return function
+
+    return add
 
 
 def resolve_project(text: str | None) -> str | None:

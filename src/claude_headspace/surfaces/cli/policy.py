@@ -13,7 +13,7 @@ from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.kernel.tools import ToolKind
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.policy import (
     backtest_result,
     explanation,
@@ -34,6 +34,7 @@ FileOption = Annotated[
 ]
 
 
+@examples("headspace policy check", "headspace policy check draft.toml")
 def check(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Use this file instead of your policy.toml.")
@@ -49,6 +50,11 @@ def check(
     output.write_result(report, as_json, lambda report, screen: policy_check_result(report, screen.width))
 
 
+@examples(
+    "headspace policy explain 'cd / && rm -rf *'",
+    "headspace policy explain .env --tool Write",
+    "headspace policy explain 'sudo ls' --preset strict --json | jq .verdict",
+)
 def explain(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command line of the agent, in quotes.")],
     tool: Annotated[
@@ -85,6 +91,7 @@ def _tool_input(tool: str, text: str) -> dict[str, object]:
     return {known.file or "path": text}
 
 
+@examples("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
 def run_tests(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE…", help="Files with tool calls and the expected verdicts.")
@@ -103,6 +110,7 @@ def run_tests(
         raise typer.Exit(1)
 
 
+@examples("headspace policy backtest", "headspace policy backtest --preset strict --last 10000")
 def backtest(
     last: Annotated[
         int | None, typer.Option("--last", "-n", min=1, help="Only the newest events, this many.", show_default=False)

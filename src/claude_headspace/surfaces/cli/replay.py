@@ -1,4 +1,4 @@
-"""Commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
+"""CLI commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from claude_headspace.errors import BadRequest, DaemonMissing
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.files import read_file, require_new_file
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, now
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.timeline import (
     agent_at_time,
     log_import_plan,
@@ -31,6 +31,9 @@ LAST_TURNS = 1_000
 SHOWN_TURNS = 10
 
 
+@examples(
+    "headspace replay calm-otter", "headspace replay calm-otter --at 14:30", "headspace replay calm-otter --at 2h"
+)
 def replay(
     agent: AgentArgument,
     at: Annotated[str | None, typer.Option("--at", help="Time: 14:30, 2h (two hours ago) or 2026-03-01T14:30.")] = None,
@@ -77,6 +80,7 @@ def _absolute(at: str) -> str:
 # --- export ---
 
 
+@examples("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
 def export(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or a session by its Claude Code id.")],
     file: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; default: standard output.")] = None,

@@ -7,11 +7,12 @@ import typer
 
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson
+from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.roles import role_check_result, role_list, role_preview
 from claude_headspace.surfaces.client.role_preview import claude_os_root, find_roles, preview, to_json
 
 
+@examples("headspace role list")
 def list_roles(as_json: AsJson = False) -> None:
     """List the roles and modes of this directory."""
     settings, directory = load_settings(find_paths()), str(Path.cwd())
@@ -19,6 +20,7 @@ def list_roles(as_json: AsJson = False) -> None:
     output.write_result(found, as_json, lambda found, _: role_list(found, claude_os_root(settings, directory)))
 
 
+@examples("headspace role show chief", "headspace role show chief --mode background", "headspace role show --json")
 def show(
     role: Annotated[
         str | None, typer.Argument(metavar="[ROLE]", help="The role; default: only the core files.")
@@ -31,6 +33,7 @@ def show(
     output.write_result(found, as_json, lambda found, _: role_preview(found))
 
 
+@examples("headspace role check", "headspace role check && headspace run --role chief")
 def check(as_json: AsJson = False) -> None:
     """Check that all included files are readable.
 

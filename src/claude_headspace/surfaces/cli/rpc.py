@@ -1,4 +1,4 @@
-"""The command `rpc`: one command of the socket, for scripts."""
+"""The CLI command `rpc`: sends one socket command, for scripts."""
 
 import json
 from typing import Annotated
@@ -7,10 +7,11 @@ import typer
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import read_text
+from claude_headspace.surfaces.cli.options import examples, read_text
 from claude_headspace.surfaces.client.socket_client import send_command
 
 
+@examples("headspace rpc ping", "headspace rpc effort.list '{\"all\": true}'", "headspace rpc hooks.stop - <a.json")
 def rpc(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="Such as hooks.preToolUse or effort.list.")],
     arguments: Annotated[

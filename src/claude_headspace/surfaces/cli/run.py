@@ -1,4 +1,4 @@
-"""Commands that start Claude Code: `run`, `resume`. They exit with its exit code."""
+"""CLI commands that start Claude Code: `run`, `resume`. They exit with its exit code."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationR
 from claude_headspace.kernel.agent import INTERACTIVE
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument
+from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.launch.start_client import (
     ClientProcess,
@@ -33,6 +33,12 @@ from claude_headspace.surfaces.launch.start_client import (
 from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT, Supervisor, reject_session_options
 
 
+@examples(
+    "headspace run",
+    "headspace run --name login-fix --model opus",
+    'headspace run -d "Fix the flaky test"',
+    'headspace run --supervise --prompt "Fix the flaky test"',
+)
 def run(
     context: typer.Context,
     name: Annotated[str, typer.Option("--name", help="Name of the agent; default: generated.")] = "",
@@ -140,6 +146,7 @@ def _run_job(path: Path) -> None:
     raise typer.Exit(code)
 
 
+@examples("headspace resume calm-otter", 'headspace resume calm-otter "Go on."')
 def resume(context: typer.Context, agent: AgentArgument) -> None:
     """Resume an ended agent in this terminal.
 

@@ -1,16 +1,17 @@
-"""The command `search`."""
+"""The CLI command `search`."""
 
 from typing import Annotated, Literal
 
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, now, resolve_project
+from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now, resolve_project
 from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.formatting import clean_json, clean_text
 
 
+@examples("headspace search expired cards", "headspace search '\"rate limit\"' --tool Bash --since 2d")
 def search(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that must all occur; quote a phrase.")],
     project: Annotated[

@@ -1,17 +1,18 @@
-"""The command `status`."""
+"""The CLI command `status`."""
 
 from typing import Any
 
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.status import not_running, status_footer, status_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon, find_killed_daemon
 from claude_headspace.surfaces.text.formatting import clean_json
 
 
+@examples("headspace status", "headspace status --json | jq .running")
 def status(as_json: AsJson = False) -> None:
     """Show whether Headspace is running and receives events.
 

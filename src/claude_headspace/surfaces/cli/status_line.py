@@ -11,6 +11,7 @@ import typer
 from claude_headspace.clients.claude_code.hooks.installation import DEFAULT_BASH, STATUS_LINE_SCRIPT
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.options import examples
 
 TMUX = """\
 # Headspace: waiting agents in the status line; the board in a popup on prefix {key}.
@@ -28,6 +29,7 @@ set -g pane-border-format '#{?@headspace,#[#{@headspace_style}] #{@headspace} #[
 """
 
 
+@examples("headspace statusline <payload.json", "headspace install --statusline    (the faster way)")
 def statusline(
     line: Annotated[
         str,
@@ -46,6 +48,7 @@ def statusline(
     os.execve(bash, [bash, "-p", str(STATUS_LINE_SCRIPT)], env)  # noqa: S606  # our own script, without a shell line
 
 
+@examples("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")
 def tmux(
     key: Annotated[str, typer.Option("--key", "-k", help="Key that opens the board, after the tmux prefix.")] = "h",
     borders: Annotated[bool, typer.Option("--borders", help="Also show the agent in the border of each pane.")] = False,

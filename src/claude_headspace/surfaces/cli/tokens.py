@@ -8,7 +8,7 @@ from claude_headspace.config import find_paths
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.auth.tokens import Scope, local_user, make_token, read_secret
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, now
+from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, token_created, token_table
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
@@ -18,6 +18,7 @@ NameArgument = Annotated[
 ]
 
 
+@examples('curl -H "Authorization: Bearer $(headspace token)" http://127.0.0.1:5055/api/agents')
 def local_token(
     context: typer.Context,
     scope: Annotated[Scope, typer.Option("--scope", "-s", help="What the token permits.")] = Scope.READ,
@@ -32,6 +33,7 @@ def local_token(
         typer.echo(make_token(read_secret(find_paths().secret_file), scope))
 
 
+@examples("headspace token create grafana --scope read", "headspace token create ci --scope ingest --expires 90d")
 def create(
     name: NameArgument,
     scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What the token permits; repeatable.")],
@@ -56,6 +58,7 @@ def _expiry(text: str) -> str:
     return iso(2 * at - time if is_duration(text) else time)
 
 
+@examples("headspace token list")
 def list_tokens(as_json: AsJson = False) -> None:
     """List named tokens."""
     found = ApiClient.local().tokens()
@@ -64,6 +67,7 @@ def list_tokens(as_json: AsJson = False) -> None:
     )
 
 
+@examples("headspace token revoke grafana")
 def revoke(name: NameArgument, as_json: AsJson = False) -> None:
     """Revoke a named token.
 

@@ -1,4 +1,4 @@
-"""The command `top`: the board, full screen."""
+"""The CLI command `top`: the board, full screen."""
 
 import gc
 import sys
@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.cli.options import now
+from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.tui.feed import LiveFeed
 
 
+@examples("headspace top", "headspace top --theme terminal")
 def top(
     theme: Annotated[
         Literal["dark", "light", "terminal"], typer.Option("--theme", help="Colour theme; `t` switches it.")

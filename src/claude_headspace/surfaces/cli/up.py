@@ -1,4 +1,4 @@
-"""The commands `up` and `down`: everything that a first run needs, and how to stop it.
+"""The CLI commands `up` and `down`: everything that a first run needs, and how to stop it.
 
 `up` is idempotent: it keeps what exists, updates what is outdated, and replaces a daemon that runs other code.
 """
@@ -18,6 +18,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
 from claude_headspace.surfaces.cli.install import ConfigDirs, Yes, config_dirs, install_hooks
 from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
+from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.setup import hooks_text, transcripts_text, up_result
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, find_daemon
@@ -32,6 +33,7 @@ STILL_STARTING = (
 )
 
 
+@examples("headspace up", "headspace up --yes --no-open", "headspace up --service")
 def up(
     yes: Yes = False,
     no_hooks: Annotated[bool, typer.Option("--no-hooks", help="Do not change the settings of Claude Code.")] = False,
@@ -126,6 +128,7 @@ def _offer_import(client: ApiClient) -> str:
     return f"Imported {done['events']:,} events of {done['agents']:,} earlier agents."
 
 
+@examples("headspace down", "headspace down --service")
 def down(
     service: Annotated[bool, typer.Option("--service", help="Also remove the service.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The effort commands of the socket: `effort.*`, `session.finish`, `agent.directives.discover`.
+"""The socket commands for efforts: `effort.*`, `session.finish`, `agent.directives.discover`.
 
 The sender is identified by the environment of the request: `AGENT_ID` in a fleet, `CLAUDE_CODE_SESSION_ID` inside a
 client. `effort_requests` defines the arguments, `read/efforts` finds the effort, and `COMMANDS` lists all commands.

@@ -1,4 +1,4 @@
-"""The results of the `hooks.*` commands, one function per command. Fields that do not apply are null.
+"""The results of the socket commands `hooks.*`, one function per command. Fields that do not apply are null.
 
 They are built from the same outcome as the reply to a hook over HTTP.
 """

@@ -1,4 +1,4 @@
-"""Components of the daemon that only wait for its database. They are shown in one line, with one reason."""
+"""Lists the components that are down only because the database is. They are shown in one line, with one reason."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Static analysis of other languages: what a one-line program does to files, and which commands it runs in a shell.
+"""Static analysis of other languages: what a one-line program does to files, and which shell commands it runs.
 
 Python is parsed (`python_code`). In Perl, Ruby, Node, PHP and awk, regular expressions find the usual functions with a
 literal argument.
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from claude_headspace.inputs.policy.shell.effects import Effect, FileUse, ShellText
+from claude_headspace.inputs.policy.shell.findings import Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.inputs.policy.shell.python_code import analyse_python
 from claude_headspace.kernel.policy.call import Trait, Use

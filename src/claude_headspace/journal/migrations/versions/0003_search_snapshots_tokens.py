@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from claude_headspace.journal.search_index import create_words, drop_words
+from claude_headspace.journal.search import create_words, drop_words
 
 revision = "0003"
 down_revision = "0002"

@@ -1,4 +1,4 @@
-"""What a session was told of itself is remembered, and survives a replay because it stands with the event."""
+"""Session notices and verdicts are stored with the event and recorded with the agent, also by a replay."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from claude_headspace.kernel.acts import AgentNoted, ContextLoaded
 from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Decisions, Origin
 from claude_headspace.kernel.facts import UsageMeasured
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
+from claude_headspace.kernel.react import react
 from tests.kernel.story import CLIENT, Story, time_at
 
 
@@ -29,7 +31,7 @@ def test_a_turn_that_was_kept_from_ending_continues() -> None:
     """The agent works on the same command, with a reason, and the second Stop ends it."""
     story = working()
     story.hook("Stop", decisions=with_notice(context_level=80, blocks_turn_end=True), last_assistant_message="Done.")
-    assert (story.board, story.agent.context_level_told) == (("working", None), 80)
+    assert (story.board, story.agent.context_level_reported) == (("working", None), 80)
     command = story.command.id
     story.hook("Stop", last_assistant_message="Noted.", stop_hook_active=True, prompt_id="p1")
     assert (story.board, story.command.id) == (("idle", None), command)
@@ -42,7 +44,7 @@ def test_session_notices_are_recorded() -> None:
     story.hook("UserPromptSubmit", at=20, decisions=notice, prompt="On")
     story.hook("UserPromptSubmit", at=21, decisions=with_notice(context_level=60), prompt="On")
     agent = story.agent
-    assert (agent.context_level_told, agent.note_requested_at) == (80, time_at(20))
+    assert (agent.context_level_reported, agent.note_requested_at) == (80, time_at(20))
 
 
 def test_a_new_context_window_is_empty() -> None:
@@ -51,7 +53,9 @@ def test_a_new_context_window_is_empty() -> None:
         story = working()
         story.hook("UserPromptSubmit", decisions=with_notice(context_level=80), prompt="On")
         story.hook("SessionStart", source=source, session_id="session-2")
-        assert (story.agent.context_percent, story.agent.context_level_told) == (percent, 80 if percent else 0), source
+        assert (story.agent.context_percent, story.agent.context_level_reported) == (percent, 80 if percent else 0), (
+            source
+        )
 
 
 def test_a_late_measurement_of_the_previous_window_is_ignored() -> None:
@@ -101,3 +105,40 @@ def test_notes_and_session_context() -> None:
     story.hook("SessionStart", source="clear", session_id="session-2", at=43)
     agent = story.agent
     assert (agent.note, agent.session_context) == (None, None)
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_verdict_stays_with_the_agent_and_is_announced() -> None:
+    """Every surface shows the same, at once; what a rule allowed is no news."""
+    story = Story()
+    story.prompted()
+    before = story.agent
+    denied = Verdict(Ruling.DENY, "system-delete", "It would delete the system.")
+    change = story.calls("t1", "rm -rf /", decisions=Decisions(verdict=denied))
+    [judged] = story.agent.verdicts
+    assert (judged.ruling, judged.rule, judged.tool, judged.summary) == (
+        Ruling.DENY,
+        "system-delete",
+        "Bash",
+        "rm -rf /",
+    )
+    [told] = [each for each in react(before, change) if each.type == "verdict_given"]
+    assert (told.data["ruling"], told.data["rule"], told.data["enforced"]) == ("deny", "system-delete", True)
+    before = story.agent
+    allowed = Decisions(verdict=Verdict(Ruling.ALLOW, "looking-around"))
+    change = story.calls("t2", "ls", decisions=allowed)
+    assert len(story.agent.verdicts) == 1
+    assert "verdict_given" not in [each.type for each in react(before, change)]
+
+
+def test_only_the_newest_verdicts_are_kept() -> None:
+    """An agent that is refused again and again does not grow."""
+    story = Story()
+    story.prompted()
+    for number in range(9):
+        asked = Decisions(verdict=Verdict(Ruling.ASK, f"rule-{number}", enforced=False))
+        story.calls(f"t{number}", decisions=asked)
+    assert [each.rule for each in story.agent.verdicts] == [f"rule-{number}" for number in range(4, 9)]
+    assert not story.agent.verdicts[-1].enforced

@@ -3,8 +3,7 @@
 import pytest
 
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Trait, Use
-from claude_headspace.kernel.policy.rule_index import RuleIndex
-from claude_headspace.kernel.policy.rules import Rule
+from claude_headspace.kernel.policy.rules import Rule, RuleIndex, matches_any
 from claude_headspace.kernel.policy.verdict import Ruling
 
 TRAIT, OTHER_TRAIT = list(Trait)[:2]
@@ -49,3 +48,11 @@ def call(*programs: str, use: Use | None = None, **more: object) -> Call:
 def test_candidates(tool_call: Call, expected: list[str]) -> None:
     """A rule is a candidate if the condition that it is filed under is met."""
     assert [rule.id for rule in RuleIndex(RULES).candidates(tool_call)] == expected
+
+
+def test_name_patterns() -> None:
+    """`*` and `?` are wildcards; all other characters are literal."""
+    assert matches_any(("mcp__*__send_*",), "mcp__mail__send_email")
+    assert matches_any(("mkfs.*",), "mkfs.ext4")
+    assert not matches_any(("rm",), "rmdir")
+    assert not matches_any(("a.c",), "abc")

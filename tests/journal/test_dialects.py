@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_headspace.journal.database_errors import DEFAULT_HINT, hint_for
+from claude_headspace.journal.dialects import DEFAULT_HINT, hint_for
 
 AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
 
