@@ -64,7 +64,7 @@ from claude_headspace.surfaces.auth.tokens import DerivedTokens
 from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
-from claude_headspace.surfaces.socket.commands import Commands
+from claude_headspace.surfaces.socket.commands import SocketCommands
 from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import NoteCommand
 
@@ -171,7 +171,7 @@ async def _describe(_request: Request) -> Response:
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
     efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
     note = NoteCommand(read.agents, inputs.engine, base.host)
-    commands = Commands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
+    commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
 
 

@@ -259,7 +259,7 @@ class Batch:
             return self._add(record, Outcome(agent, strategy, verdict))
         if submission.announce:
             self.changed[agent.id] = change.agent
-        outcome = Outcome(change.agent, strategy, verdict, care=notices)
+        outcome = Outcome(change.agent, strategy, verdict, session_notice=notices)
         outcome = self._apply_to_effort(record, event, outcome, submission)
         self._agents.update(change.agent, record.claims)
         return outcome
@@ -316,14 +316,16 @@ class Batch:
         record.envelope, record.efforts = result.envelope, (result.change,) if result.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, result.anomaly))) or None
         record.publish = (*record.publish, *result.publish)
-        chief = result.coordinator
+        coordinator = result.coordinator
         added = self._add(
             record,
             msgspec.structs.replace(
                 outcome,
                 effort=result.outcome,
                 advice=result.envelope.decisions.advice,
-                coordinator=(chief.owner or chief.holder or chief.id) if chief is not None else None,
+                coordinator=(coordinator.owner or coordinator.holder or coordinator.id)
+                if coordinator is not None
+                else None,
             ),
         )
         self.records += result.records

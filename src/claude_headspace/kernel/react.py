@@ -5,7 +5,6 @@ exactly what it sent.
 """
 
 import msgspec
-from msgspec.structs import asdict
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
@@ -57,20 +56,24 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     agent, timestamp = change.agent, iso(change.meta.at)
     about_agent = _about_agent(before, change, timestamp)
     messages = [about_agent] if about_agent is not None else []
-    messages += [_publish(agent, "turn_created", **asdict(turn_view(turn))) for turn in change.turns]
+    messages += [_publish(agent, "turn_created", **msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
     messages += [_turn_updated(agent, patch) for patch in change.patches]
     if change.waits:
         messages += _about_waits(before, change)
     if agent.notices is not (known := before.notices if before is not None else ()):
         new = [each for each in agent.notices if each not in known]
-        messages += [_publish(agent, "notification", **asdict(notice_view(each))) for each in new]
+        messages += [_publish(agent, "notification", **msgspec.structs.asdict(notice_view(each))) for each in new]
     if agent.verdicts is not (before.verdicts if before is not None else ()):
-        messages.append(_publish(agent, "verdict_given", **asdict(verdict_view(agent.verdicts[-1]))))
+        messages.append(_publish(agent, "verdict_given", **msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
     if agent.mission is not (before.mission if before is not None else None):
         mission = mission_view(agent.mission)
         messages.append(_publish(agent, "mission_changed", timestamp=timestamp, mode=agent.mode, mission=mission))
     if change.errand is not None:
-        messages.append(_publish(agent, "errand_moved", timestamp=timestamp, host=agent.host, **asdict(change.errand)))
+        messages.append(
+            _publish(
+                agent, "errand_moved", timestamp=timestamp, host=agent.host, **msgspec.structs.asdict(change.errand)
+            )
+        )
     if agent.state is AgentState.ENDED and change.state_changed:
         messages.append(_publish(agent, "agent_ended", ended_at=iso(agent.ended_at or 0), reason=agent.end_reason))
     return messages
@@ -121,7 +124,7 @@ def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
     """Waits that opened, were answered or closed. Other changes of an open wait are part of the agent's changes."""
     known = {wait.id: wait for wait in before.waits} if before is not None else {}
     return [
-        _publish(change.agent, kind, **asdict(wait_view(wait)))
+        _publish(change.agent, kind, **msgspec.structs.asdict(wait_view(wait)))
         for wait in change.waits.values()
         if (kind := _message_of_wait(known.get(wait.id), wait)) is not None
     ]

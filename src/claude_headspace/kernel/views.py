@@ -411,7 +411,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
         lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.worker_reports),
     ),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
-    "context_warning_level": (("context_level_told",), lambda agent: agent.context_level_told),
+    "context_warning_level": (("context_level_reported",), lambda agent: agent.context_level_reported),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),

@@ -1,4 +1,4 @@
-"""What people and agents do to an effort, as events of the log. Pure.
+"""Acts on efforts: what people and agents do to an effort, stored as events. Pure.
 
 Rules
 - `ACTS` lists every act. The name of the class is the name of the event.

@@ -15,7 +15,7 @@ from claude_headspace.surfaces.text.labels import shape, summary, wait_text
 
 
 class EventFormatter:
-    """Turns events into lines. `look_up` reads an agent that is not known yet."""
+    """Converts events to lines. `look_up` reads an agent that is not cached yet."""
 
     def __init__(self, agents: Sequence[Json], look_up: Callable[[str], Json], *, everything: bool = False) -> None:
         self._agents: dict[str, Json] = {agent["id"]: agent for agent in agents}
@@ -51,7 +51,7 @@ class EventFormatter:
         return agent
 
     def _load(self, agent_id: str) -> Json:
-        """An agent that is not known yet. Only stable fields are used, because the event may be old."""
+        """Read an agent that is not cached yet. Only stable fields are used, because the event may be old."""
         found = self._look_up(agent_id)
         return {name: found[name] for name in ("id", "name", "project", "branch", "state")}
 
