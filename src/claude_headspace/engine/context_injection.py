@@ -1,7 +1,7 @@
 """Context injection: what is added to the reply to a hook for an effort or for Claude OS.
 
 Before the hook is stored, `prepare` finds the instruction files of the path that a tool call used. After it is stored,
-`reply` composes the reply: the verdict, the session context, session notices and the advice of the effort.
+`add_context` adds to the verdict: the session context, session notices and the advice of the effort.
 
 Rules
 - All I/O is bounded in time.
