@@ -45,7 +45,7 @@ def waiting_agent(schedule: Schedule, dialog: str) -> SimulatedAgent:
 
 
 def output(**fields: object) -> dict[str, object]:
-    """What a hook prints."""
+    """The output of a hook."""
     return {"hookSpecificOutput": fields}
 
 
