@@ -28,7 +28,7 @@ def new_schedule(seed: int) -> Schedule:
 
 
 def play(schedule: Schedule, until: float) -> Iterator[Played]:
-    """The events until then, if nobody answers through Headspace."""
+    """The events until then, without answers through Headspace."""
     while schedule.next_at < until:
         if (agent := schedule.start_next()) is not None:
             event = agent.event

@@ -274,7 +274,8 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, outputs.mission_reports.update_agent)
     base.changes.on_effort(hooks.efforts.update)
-    base.changes.on_messages(stream.events.publish, outputs.displays.refresh, outputs.pane_views.refresh)
+    base.changes.on_messages(stream.events.publish)
+    base.changes.set_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

@@ -29,6 +29,7 @@ from claude_headspace.kernel.effort.advise import delivered_injections
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.advice import add_advice, remaining_characters
 from claude_headspace.ports import Outcome, Received, Recorder
 
@@ -73,7 +74,7 @@ class ContextInjection:
 
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
         """Compose the client's reply: the verdict and the injected context. Files are recorded before they are sent."""
-        reply = verdict_reply(event.meta.name, outcome.verdict)
+        reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
         advice, effort = outcome.advice or NO_ADVICE, outcome.effort
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.config import write_private_file
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Clock
@@ -105,13 +106,9 @@ class Outages:
 
     def _store(self) -> None:
         """Write the file. A full disk is ignored: it must not cause another failure."""
-        if self._file is None:
-            return
-        draft = self._file.with_suffix(".new")
-        with suppress(OSError):
-            draft.touch(mode=0o600)
-            draft.write_bytes(msgspec.json.encode(list(self._outages)))
-            draft.replace(self._file)
+        if self._file is not None:
+            with suppress(OSError):
+                write_private_file(self._file, msgspec.json.encode(list(self._outages)))
 
 
 def _read(file: Path | None, after: Micros) -> Iterable[Outage]:
