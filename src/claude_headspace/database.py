@@ -29,8 +29,7 @@ from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.files import require_new_file
-from claude_headspace.surfaces.cli.options import AsJson, examples
+from claude_headspace.surfaces.cli.options import AsJson, examples, require_new_file
 from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
 from claude_headspace.surfaces.cli.presentation.status import verify_result
 from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars

@@ -40,13 +40,13 @@ def test_prompts_are_sent_to_a_client_and_it_is_resumed(workspace: Workspace) ->
     agent = workspace.agent("idle")
     for words in ("Say hello; and no more.", SEVERAL):
         done = workspace.headspace("send", agent["name"], "--", words)
-        assert (done.stdout, done.stderr) == (f"{agent['name']} has it.\n", ""), client.screen
+        assert (done.stdout, done.stderr) == (f"{agent['name']} received the text.\n", ""), client.screen
         workspace.agent("idle")
     assert [each.split() for each in workspace.user_turns(agent)] == [
         "Say hello; and no more.".split(),
         SEVERAL.split(),
     ]
-    wait_until(lambda: workspace.daemon.agent(agent["id"])["cost_usd"] is not None, "what it cost")
+    wait_until(lambda: workspace.daemon.agent(agent["id"])["cost_usd"] is not None, "the cost")
     assert workspace.daemon.agent(agent["id"])["context_percent"] is not None
     client.write("/exit")
     client.send()
@@ -71,7 +71,7 @@ def test_a_client_is_controlled_from_the_board(workspace: Workspace) -> None:
     workspace.shows(board, "to runner")
     workspace.keys(board, "-l", "Say hello, runner.")
     workspace.keys(board, "Enter")
-    workspace.shows(board, "runner has it.")
+    workspace.shows(board, "runner received the text.")
     assert workspace.user_turns(agent) == ["Say hello, runner."]
     with workspace.user_in_front_of(board):
         workspace.keys(board, "Enter")

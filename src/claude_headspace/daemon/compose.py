@@ -52,9 +52,8 @@ from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
 from claude_headspace.surfaces.api.answers import Answers
-from claude_headspace.surfaces.api.context import ApiContext
+from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
-from claude_headspace.surfaces.api.installation import Installation
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
 from claude_headspace.surfaces.auth.answer_links import hostname
 from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware

@@ -28,8 +28,8 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
-from claude_headspace.surfaces.text.components import is_database_unavailable, waiting_for_database
 from claude_headspace.surfaces.text.formatting import count, parse_timestamp
+from claude_headspace.surfaces.text.labels import is_database_unavailable, waiting_for_database
 
 INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."

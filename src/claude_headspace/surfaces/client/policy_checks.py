@@ -31,11 +31,6 @@ from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.client.verdicts import PAGE, call_text
 
 
-def rule_book(paths: Paths, preset: str, file: Path | None = None) -> RuleBook:
-    """The rules in use, or the rules with another file in place of the user's policy.toml."""
-    return load_rules(paths, preset, file)
-
-
 def with_project(book: RuleBook, root: str) -> RuleBook:
     """The rules together with the rules of a project."""
     policy = book.policy
@@ -57,7 +52,7 @@ def project_of(directory: str) -> str:
 
 def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
     """Read everything that a verdict depends on. Raises an error that names the file and the problem."""
-    book, built_in = rule_book(paths, preset, file), load_built_in_rules(paths, preset)
+    book, built_in = load_rules(paths, preset, file), load_built_in_rules(paths, preset)
     root = project_of(directory)
     built_in_rules = {rule.id: rule for rule in built_in.policy.rules}
     rules, contacts = book.policy.rules, read_contacts(paths.contacts_file)

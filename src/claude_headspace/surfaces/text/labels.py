@@ -1,7 +1,7 @@
-"""The texts and symbols of agents, the same in the terminal, on the command line and on the dashboard. Pure."""
+"""The texts and symbols of agents and components, the same on every surface. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
@@ -196,7 +196,7 @@ def _when(word: str, time: str | None, now: datetime | None) -> str:
 
 _INTERRUPTED = {
     "confirmed": "{agent} has stopped: it is {state}.",
-    "pressed": "Esc was pressed for {agent}, and it goes on: it is {state}.",
+    "pressed": "Pressed Esc for {agent}, but it has not stopped: it is {state}.",
 }
 
 
@@ -206,12 +206,29 @@ def interrupt_result(done: Json) -> str:
 
 
 _SENT = {
-    "confirmed": "{agent} has it.",
-    "typed": "Typed to {agent}; it has not taken it up yet.",
-    "duplicate": "{agent} had it already: nothing was typed.",
+    "confirmed": "{agent} received the text.",
+    "typed": "Typed the text for {agent}, which has not confirmed it yet.",
+    "duplicate": "{agent} already received the text. Nothing was typed.",
 }
 
 
 def send_result(sent: Json) -> str:
     """The result of sending a text."""
     return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])
+
+
+# --- components of the daemon ---------------------------------------------------------------------------------------
+
+
+def is_database_unavailable(parts: Mapping[str, Json]) -> bool:
+    """Whether the database is unavailable."""
+    return "journal" in parts and str(parts["journal"]["status"]) != "ok"
+
+
+def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
+    """The components that wait for the database, or fail with the same reason."""
+    if not is_database_unavailable(parts):
+        return []
+    reason = parts["journal"]["detail"]
+    others = ((name, part) for name, part in parts.items() if name != "journal" and part["status"] != "ok")
+    return [name for name, part in others if part["status"] == "waiting" or part["detail"] in reason]

@@ -37,7 +37,8 @@ class EventFormatter:
         start = f"{clock_time(_time_of(data), now)} "
         name = f"{shape(agent['state'])} {agent['name']}"
         room = max(width - len(start) - len(name) - 1, 10)
-        return line(Span(start, "dim"), Span(name, agent["state"]), " ", Span(cut(words, room), _tone(kind)))
+        role = "dim" if kind in ("turn_created", "turn_updated") else ""
+        return line(Span(start, "dim"), Span(name, agent["state"]), " ", Span(cut(words, room), role))
 
     def _update(self, kind: str, data: Json) -> Json:
         """The agent after the event."""
@@ -122,10 +123,6 @@ def _notification(notice: Json) -> str:
 def _verdict(data: Json) -> str:
     word = RULINGS.get(data["ruling"], data["ruling"]) if data["enforced"] else f"would {data['ruling']}"
     return f"{word} by {data['rule']}: {data['tool']} {one_line(data['summary'])}".rstrip()
-
-
-def _tone(kind: str) -> str:
-    return "dim" if kind in ("turn_created", "turn_updated") else ""
 
 
 def _time_of(data: Json) -> str:

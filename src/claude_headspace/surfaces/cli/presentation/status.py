@@ -7,9 +7,8 @@ from typing import Any
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
-from claude_headspace.surfaces.text.components import waiting_for_database
 from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, count, duration, one_line, wrap
-from claude_headspace.surfaces.text.labels import SHAPES, shape
+from claude_headspace.surfaces.text.labels import SHAPES, shape, waiting_for_database
 
 LABEL = 15
 MAX_DIFFERENCES = 50
@@ -108,12 +107,12 @@ def _parts(report: Json) -> list[Field]:
         *waiting,
         *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
     }
-    lines = [(name, *_part(part)) for name, part in parts.items() if name not in shown]
+    lines = [
+        (name, f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error")
+        for name, part in parts.items()
+        if name not in shown
+    ]
     return [*lines, *([("waiting", f"for the database: {', '.join(waiting)}", "error")] if waiting else [])]
-
-
-def _part(part: Json) -> tuple[str, str]:
-    return f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error"
 
 
 def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:
