@@ -129,7 +129,7 @@ class Lifecycle:
             stream.follower.read_soon()
         hooks.spool.start()
         await hooks.spool.first_drain(FIRST_DRAIN_SECONDS)
-        inputs.sources.start()
+        inputs.sources.start(hooks.spool.first_drain)
         for component in (
             inputs.reconciler,
             outputs.notifier,

@@ -195,7 +195,7 @@ class SpoolReader(Loop):
         await super().stop()
         self._spool.watch.stop()
 
-    async def first_drain(self, seconds: float) -> None:
+    async def first_drain(self, seconds: float | None = None) -> None:
         """Wait until the events that were there at the start are stored, but not longer than this."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained_once.wait(), seconds)

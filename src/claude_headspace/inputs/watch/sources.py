@@ -57,11 +57,16 @@ class Sources:
         await self.registry.check()
         await self.transcripts.read_backlog()
 
-    def start(self) -> None:
-        """Start the sources one after the other: running clients, their transcripts, vanished processes."""
-        self._starting = asyncio.create_task(self._start(), name="sources")
+    def start(self, first_drain: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Start the sources one after the other: running clients, their transcripts, vanished processes.
 
-    async def _start(self) -> None:
+        `first_drain` waits for the hooks in the spool. They are stored first: the sources also know what happened later.
+        """
+        self._starting = asyncio.create_task(self._start(first_drain), name="sources")
+
+    async def _start(self, first_drain: Callable[[], Awaitable[None]] | None) -> None:
+        if first_drain is not None:
+            await first_drain()
         self.registry.start()
         await self.registry.first_check()
         self.transcripts.start()
