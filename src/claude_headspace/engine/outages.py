@@ -79,10 +79,10 @@ class Outages:
     def killed(self, pid: int, last_seen: Micros) -> None:
         """The previous daemon was killed. If an outage lasts since then, waiting events count for that one."""
         lasting = self._known.pop() if self.current is not None else None
-        reason = f"the daemon before this one (pid {pid}) was killed or crashed"
+        reason = f"the previous daemon (pid {pid}) was killed or crashed"
         outage = Outage(last_seen, reason, self._clock(), 0 if lasting else self._count_waiting())
         self._known.extend(each for each in (outage, lasting) if each is not None)
-        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
+        log.warning("previous_daemon_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
         self._store()
 
     def spooled(self) -> None:
@@ -100,7 +100,7 @@ class Outages:
         if (outage := self.current) is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
-            log.warning("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
+            log.info("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
             self._store()
 
     def _store(self) -> None:

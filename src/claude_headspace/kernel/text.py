@@ -1,4 +1,4 @@
-"""Shorten texts that are stored with agents: summaries to one line, names and ids to a limit. Pure."""
+"""Shorten texts that are stored with agents, and format numbers with their nouns. Pure."""
 
 from typing import TypeVar
 
@@ -22,3 +22,8 @@ def short(text: _Name) -> _Name:
     if text is None or len(text) <= MAX_NAME:
         return text
     return f"{text[: MAX_NAME - 1]}…"  # type: ignore[return-value]  # a str, like the argument
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 agent", "1,204 events"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

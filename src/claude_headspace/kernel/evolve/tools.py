@@ -127,7 +127,7 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
         begun = started.get(wait.call_id or "", wait.opened_at)
         return meta.at > begun + NEXT_STEP
 
-    if close_waits(change, stale, "the agent went on"):
+    if close_waits(change, stale, "the agent continued"):
         change.inferred = True
 
 
@@ -324,7 +324,7 @@ def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
     """A tool call was refused without a dialog."""
     over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
-    change.why = f"{over.tool or 'a call'} was refused: {fact.reason}"
+    change.why = f"{over.tool or 'a call'} was denied: {fact.reason}"
     finish_call(change, meta, over, "refused")
 
 

@@ -91,7 +91,9 @@ class Channels:
             self._next_search_at = time.monotonic() + DESKTOP_RETRY_SECONDS
             if isinstance(self._desktop, NoDesktop) and not self._has_logged_missing:
                 self._has_logged_missing = True
-                log.info("no_desktop", reason=self._desktop.reason, hint="other channels: docs/notifications.md")
+                log.info(
+                    "desktop_unavailable", reason=self._desktop.reason, hint="other channels: docs/notifications.md"
+                )
         assert self._desktop is not None
         return self._desktop
 

@@ -46,7 +46,7 @@ def start(
         typer.Option("--preload", metavar="FILE", help="File that every new session reads; repeatable."),
     ] = None,
     manager: Annotated[
-        str | None, typer.Option("--manager", help="Agent that is informed about the work of teammates.")
+        str | None, typer.Option("--manager", metavar="AGENT", help="Agent that is informed about the work of teammates.")
     ] = None,
     metadata: Annotated[str, typer.Option("--metadata", metavar="JSON", help="Limits, guards and gates.")] = "{}",
     as_json: AsJson = False,
@@ -155,7 +155,7 @@ def dehydrate(
 
 @examples("headspace effort finish 'Released.'")
 def finish(
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="A closing remark.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A closing remark.")] = "",
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -66,6 +66,7 @@ def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -
         "file": str(file or paths.policy_file),
         "exists": (file or paths.policy_file).exists(),
         "rules": len(rules),
+        "active": sum(rule.enabled for rule in rules),
         "added": [rule.id for rule in rules if rule.id not in known],
         "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
         "switched_off": [rule.id for rule in rules if not rule.enabled and rule != known.get(rule.id)],

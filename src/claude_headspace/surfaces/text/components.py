@@ -1,8 +1,24 @@
-"""Components of the daemon that only wait for its database. They are shown in one line, with one reason."""
+"""Components of the daemon: their labels, and which of them only wait for the database.
+
+Components that wait for the database are shown in one line, with one reason.
+"""
 
 from collections.abc import Mapping
 
 from claude_headspace.surfaces.text.formatting import Json
+
+LABELS = {
+    "writer": "event queue",
+    "reconciler": "session checks",
+    "conversations": "mission results",
+    "holds": "open requests",
+}
+"""The labels of components whose name is not one."""
+
+
+def component_label(name: str) -> str:
+    """The label of a component."""
+    return LABELS.get(name, name)
 
 
 def is_database_unavailable(parts: Mapping[str, Json]) -> bool:

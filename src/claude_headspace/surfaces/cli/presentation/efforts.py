@@ -5,8 +5,9 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, one_line
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "started")

@@ -5,8 +5,9 @@ from typing import Any
 
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
-from claude_headspace.surfaces.text.formatting import Json, clean_text, count
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 
 WIDEST_EVENT = max(map(len, (*REGISTERED, *NOT_REGISTERED)))
 
@@ -51,11 +52,17 @@ def install_result(plans: Sequence[Change], done: str) -> list[Line]:
 def _install_line(plan: Change, done: str) -> Line:
     where = clean_text(str(plan.config.path))
     if done == "installed":
-        rest = "the original settings.json is saved next to the script" if plan.changes else "they already existed"
+        saved = (
+            "the original settings.json is saved next to the script"
+            if plan.old is not None
+            else "settings.json was created"
+        )
+        rest = saved if plan.changes else "they already existed"
         return line(f"Hooks installed in {where}; {rest}.")
     if not plan.changes:
         return line(f"No hooks of Headspace found in {where}.")
-    rest = "settings.json is restored" if plan.restores_original else "nothing else in settings.json was changed"
+    restored = "settings.json was restored" if plan.new is not None else "settings.json was removed"
+    rest = restored if plan.restores_original else "nothing else in settings.json was changed"
     return line(f"Hooks removed from {where}; {rest}.")
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from claude_headspace.config import Paths
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.status import WAITING_FOR_DATABASE
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
-from claude_headspace.surfaces.text.formatting import Json, clean_text, count
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 
 LABEL = 10
 
