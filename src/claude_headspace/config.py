@@ -139,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         int, Meta(description="Maximum size of a hook or request; larger ones are rejected with status 413.", ge=1024)
     ] = 64 * MIB
     max_text_bytes: Annotated[
-        int, Meta(description="Maximum size of a stored prompt or answer; longer texts are cut in the middle.", ge=1024)
+        int, Meta(description="Maximum size of a stored prompt or reply; longer texts are cut in the middle.", ge=1024)
     ] = 256 * KIB
     max_result_bytes: Annotated[
         int,

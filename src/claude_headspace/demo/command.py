@@ -41,7 +41,8 @@ def demo(
         int | None, typer.Option("--agents", min=1, help="Number of agents. Scenarios repeat if there are too few.")
     ] = None,
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="A new directory to use instead of a temporary one.")
+        Path | None,
+        typer.Option("--directory", metavar="DIR", help="A new directory to use instead of a temporary one."),
     ] = None,
 ) -> None:
     """Run a demo with simulated agents.

@@ -80,7 +80,8 @@ class Channels:
         desktop = self._current_desktop()
         is_missing = isinstance(desktop, NoDesktop)
         detail = desktop.reason if isinstance(desktop, NoDesktop) else f"shown by {desktop.kind}"
-        page = "an open page may notify" if self._has_page() else "no open page may notify"
+        permission = "has notification permission"
+        page = f"an open dashboard {permission}" if self._has_page() else f"no open dashboard {permission}"
         others = [ChannelState(name, True, _service_names(address)) for name, address in preferences.addresses.items()]
         return [ChannelState(DESKTOP, not is_missing, detail), ChannelState(PAGE, self._has_page(), page), *others]
 

@@ -1,4 +1,4 @@
-"""Notifications as the API shows them: sent, held back, the rules in force, and the state of each channel."""
+"""Notifications as the API shows them: sent, delayed, the rules in force, and the state of each channel."""
 
 from collections.abc import Iterable, Mapping
 
@@ -48,7 +48,7 @@ class ChannelView(msgspec.Struct, frozen=True):
 
 
 class Notifications(msgspec.Struct, frozen=True):
-    """The notifications of this host: sent ones (the newest first), held back ones, and those that were not needed."""
+    """The notifications of this host: sent ones (the newest first), delayed ones, and those that were not needed."""
 
     on: bool
     notices: list[SentNotification]

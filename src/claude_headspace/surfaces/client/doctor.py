@@ -142,14 +142,14 @@ def _spool(paths: Paths) -> Iterator[Check]:
     if rejected:
         where = paths.spool / "rejected"
         yield warning(
-            "set aside", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
+            "rejected", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
         )
     lost = paths.spool / "lost"
     if lost.exists():
         detail = f"{count(lost.stat().st_size, 'event')} lost while the spool was full"
         yield warning("lost", detail, f"Keep the daemon running. Delete {lost} to clear this warning.")
     if paths.no_answer_file.exists():
-        yield warning("answers", "the daemon recently did not answer in time", "Run this check again in a few seconds.")
+        yield warning("answers", "the daemon recently did not reply in time", "Run this check again in a few seconds.")
 
 
 def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Notifications: what was sent and what is held back, the rules, a test, and which agent a page shows."""
+"""Notifications: what was sent and what is delayed, the rules, a test, and which agent a page shows."""
 
 import asyncio
 from typing import Annotated
@@ -46,7 +46,7 @@ class Accepted(msgspec.Struct, frozen=True):
 
 @endpoints.get("/api/notifications")
 async def notifications(context: ApiContext, _request: Request) -> Notifications:
-    """Notifications that were sent, with their result, and those that are held back, with the reason."""
+    """Notifications that were sent, with their result, and those that are delayed, with the reason."""
     agents = await asyncio.to_thread(context.read.agents.recent)
     return await asyncio.to_thread(notifications_view, context.notifier, agents)
 

@@ -60,7 +60,7 @@ def _facts(effort: Json) -> list[tuple[str, str]]:
         ("directives", ", ".join(effort["directives"])),
         ("to read", ", ".join(effort["pending_preloads"])),
         ("messages", ", ".join(f"{one_line(each['text'])} ({each['delivery']})" for each in effort["injections"])),
-        ("handed over", one_line(effort["dehydrated"] or "")),
+        ("handover", one_line(effort["dehydrated"] or "")),
     ]
 
 
@@ -79,7 +79,7 @@ def _session(window: Json, now: datetime) -> tuple[str, str]:
     spent = f", context used up ({window['spent']})" if window["spent"] else ""
     end = f", ended ({window['end_reason']})" if window["ended_at"] else spent
     loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
-    handed = ", handed over" if window["dehydrated"] else ""
+    handed = ", handover stored" if window["dehydrated"] else ""
     return clock_time(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
 
 

@@ -22,7 +22,7 @@ def demo_intro(link: str, home: str, *, is_open: bool, width: int) -> list[Line]
     note = "opened in your browser" if is_open else "works once, within five minutes"
     return [
         line(Span("Demo with simulated agents.", "strong"), " It uses a temporary directory and none of your files."),
-        *labelled("page", link, width),
+        *labelled("dashboard", link, width),
         *labelled("", note, width),
         *labelled("terminal", f"HEADSPACE_HOME={home} headspace top", width),
         *labelled("try", "answer a waiting agent: it continues with your answer", width),
@@ -73,7 +73,7 @@ def up_result(
         *(labelled("waiting", WAITING_FOR_DATABASE.format(unavailable), width, "error") if unavailable else []),
         *(each for text in hooks for each in labelled("hooks", text, width)),
         *(labelled("earlier", transcripts, width) if transcripts else []),
-        *labelled("page", page, width),
+        *labelled("dashboard", page, width),
         *labelled("undo", f"`headspace down`, `headspace uninstall`; data is stored in {', '.join(kept)}", width),
         EMPTY_LINE,
         dim("headspace list   headspace top   headspace doctor"),
