@@ -32,7 +32,7 @@ class FallibleJournal(TemporaryJournal):
 class _FailingTransaction(SqlTransaction):
     def __init__(self, opened: SqlTransaction) -> None:
         super().__init__(opened.connection, opened._cache)
-        self.projection = opened.projection
+        self.row_changes = opened.row_changes
 
     def active_efforts(self, host: str) -> list[Effort]:
         raise ZeroDivisionError(host)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, ChooseNotices, no_notices
 from claude_headspace.engine.writer import Engine
 from claude_headspace.ports import StreamMessage, Writer
@@ -14,10 +14,10 @@ def engine_over(
     new_id: Callable[[], str] = DEFAULT_RULES.new_id,
     on_messages: Callable[[Sequence[StreamMessage]], None] = lambda _messages: None,
     choose_notices: ChooseNotices = no_notices,
-    changes: CommittedChanges | None = None,
+    changes: ChangePublisher | None = None,
 ) -> Engine:
     """An engine that is not started."""
-    changes = changes or CommittedChanges()
+    changes = changes or ChangePublisher()
     changes.on_messages(on_messages)
     rules = BatchRules(choose_notices=choose_notices, new_id=new_id)
     return Engine(journal, changes, "laptop", ManualClock(), rules=rules)

@@ -19,7 +19,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.config import Paths, describe_settings, effective_settings, find_paths
+from claude_headspace.config import PathBelow, Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
 from claude_headspace.main import application
@@ -127,7 +127,7 @@ def test_every_file_of_a_home_is_documented() -> None:
     """The configuration page names every file of an installation."""
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     paths = find_paths({"HEADSPACE_HOME": "/home"})
-    files = [getattr(paths, name) for name, each in vars(Paths).items() if isinstance(each, property)]
+    files = [getattr(paths, name) for name, each in vars(Paths).items() if isinstance(each, PathBelow)]
     assert files
     assert [path.name for path in files if path.name not in text] == []
 

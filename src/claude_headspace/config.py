@@ -177,6 +177,18 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return self.machine or socket.gethostname()
 
 
+class PathBelow:
+    """A path below another path of the same object, which is named by its attribute."""
+
+    def __init__(self, directory: str, name: str) -> None:
+        self._directory = directory
+        self._name = name
+
+    def __get__(self, owner: object, _owner_type: type | None = None) -> Path:
+        directory: Path = getattr(owner, self._directory)
+        return directory / self._name
+
+
 class Paths(msgspec.Struct, frozen=True):
     """The paths of all files. Directories have mode 0700, files 0600."""
 
@@ -185,90 +197,40 @@ class Paths(msgspec.Struct, frozen=True):
     state: Path
     runtime: Path
 
-    @property
-    def config_file(self) -> Path:
-        """The settings of the user."""
-        return self.config / "config.toml"
-
-    @property
-    def policy_file(self) -> Path:
-        """The policy rules of the user."""
-        return self.config / "policy.toml"
-
-    @property
-    def notify_file(self) -> Path:
-        """The notification rules of the user."""
-        return self.config / "notify.toml"
-
-    @property
-    def contacts_file(self) -> Path:
-        """The people that agents may send messages to."""
-        return self.config / "contacts.toml"
-
-    @property
-    def database(self) -> Path:
-        """The SQLite database."""
-        return self.data / "headspace.db"
-
-    @property
-    def spool(self) -> Path:
-        """Events that wait for the daemon."""
-        return self.state / "spool"
-
-    @property
-    def address_file(self) -> Path:
-        """The address of the running daemon, for hook scripts."""
-        return self.state / "address"
-
-    @property
-    def asked_hooks_dir(self) -> Path:
-        """The directory with one file for each hook event that waits for a reply."""
-        return self.state / "asked"
-
-    @property
-    def outages_file(self) -> Path:
-        """Recorded outages of the database."""
-        return self.state / "troubles.json"
-
-    @property
-    def config_dirs_file(self) -> Path:
-        """The config dirs of Claude Code with installed hooks, one per line."""
-        return self.state / "config-dirs"
-
-    @property
-    def no_answer_file(self) -> Path:
-        """Created by a hook script that got no answer in time."""
-        return self.state / "silent"
-
-    @property
-    def status_file(self) -> Path:
-        """The board in one line, for status lines."""
-        return self.state / "glance"
-
-    @property
-    def log_file(self) -> Path:
-        """The log of the daemon."""
-        return self.state / "headspace.log"
-
-    @property
-    def secret_file(self) -> Path:
-        """The secret that local tokens are made from."""
-        return self.state / "secret"
-
-    @property
-    def lock_file(self) -> Path:
-        """The lock that the running daemon holds."""
-        return self.runtime / "daemon.lock"
-
-    @property
-    def socket_file(self) -> Path:
-        """The Unix socket of the running daemon."""
-        return self.runtime / "headspace.sock"
-
-    @property
-    def daemon_file(self) -> Path:
-        """The address, pid and version of the running daemon."""
-        return self.runtime / "daemon.json"
+    config_file = PathBelow("config", "config.toml")
+    """The settings of the user."""
+    policy_file = PathBelow("config", "policy.toml")
+    """The policy rules of the user."""
+    notify_file = PathBelow("config", "notify.toml")
+    """The notification rules of the user."""
+    contacts_file = PathBelow("config", "contacts.toml")
+    """The people that agents may send messages to."""
+    database = PathBelow("data", "headspace.db")
+    """The SQLite database."""
+    spool = PathBelow("state", "spool")
+    """Events that wait for the daemon."""
+    address_file = PathBelow("state", "address")
+    """The address of the running daemon, for hook scripts."""
+    asked_hooks_dir = PathBelow("state", "asked")
+    """The directory with one file for each hook event that waits for a reply."""
+    outages_file = PathBelow("state", "troubles.json")
+    """Recorded outages of the database."""
+    config_dirs_file = PathBelow("state", "config-dirs")
+    """The config dirs of Claude Code with installed hooks, one per line."""
+    no_answer_file = PathBelow("state", "silent")
+    """Created by a hook script that got no answer in time."""
+    status_file = PathBelow("state", "glance")
+    """The board in one line, for status lines."""
+    log_file = PathBelow("state", "headspace.log")
+    """The log of the daemon."""
+    secret_file = PathBelow("state", "secret")
+    """The secret that local tokens are made from."""
+    lock_file = PathBelow("runtime", "daemon.lock")
+    """The lock that the running daemon holds."""
+    socket_file = PathBelow("runtime", "headspace.sock")
+    """The Unix socket of the running daemon."""
+    daemon_file = PathBelow("runtime", "daemon.json")
+    """The address, pid and version of the running daemon."""
 
     def create_directories(self) -> None:
         """Create the directories, private to the user."""

@@ -7,7 +7,7 @@
     ├── AlreadyRunning        another daemon is running in the same directories
     ├── DaemonMissing         no daemon answers
     ├── ClientMissing         Claude Code is not installed
-    ├── RegistrationRefused   the daemon rejected the agent to start
+    ├── RegistrationRefused   the daemon refused to register the agent that `headspace run` wants to start
     └── BadConfiguration      a setting is invalid
 
 Every error has a code for programs, a message for people, and a hint with the next step.
@@ -65,7 +65,7 @@ class ClientMissing(HeadspaceError):
 
 
 class RegistrationRefused(HeadspaceError):
-    """The daemon rejected the agent to start."""
+    """The daemon refused to register the agent that `headspace run` wants to start."""
 
 
 class BadConfiguration(HeadspaceError):

@@ -1,4 +1,4 @@
-"""The interfaces between the engine and storage. `journal.sql.SqlJournal` implements all of them.
+"""The interfaces between the layers, and the types that they exchange. `journal.sql.SqlJournal` implements `Journal`.
 
 `Writer` runs one transaction per batch: look up, append, commit. A hook is answered only after the commit. `Reader`
 serves the surfaces, sees committed batches only and never waits for the writer.

@@ -16,7 +16,7 @@ def test_an_outage_has_a_beginning_a_reason_and_an_end() -> None:
     outages.begin("slow")
     clock.advance(1)
     outages.begin("gone")
-    outages.spooled()
+    outages.count_spooled()
     assert outages.current == Outage(START, "gone", None, 1)
     outages.end()
     outages.begin("gone again")
@@ -29,7 +29,7 @@ def test_an_outage_has_a_beginning_a_reason_and_an_end() -> None:
 def test_what_is_over_at_once_is_only_noted() -> None:
     """It is told afterwards, and makes nothing wait."""
     outages = Outages(ManualClock())
-    outages.note("the clock was set back")
+    outages.add_past_outage("the clock was set back")
     assert outages.current is None
     assert [outage.reason for outage in outages.all] == ["the clock was set back"]
 
@@ -48,15 +48,15 @@ def test_the_next_daemon_tells_them_too(tmp_path: Path) -> None:
     clock, file = ManualClock(), tmp_path / "outages.json"
     first = Outages(clock, file)
     first.begin("gone")
-    first.spooled()
+    first.count_spooled()
     first.end()
     first.begin("gone again")
-    first.spooled()
+    first.count_spooled()
     second = Outages(clock, file, lambda: 3)
     second.begin("still gone")
     second.end()
     third = Outages(clock, file)
-    third.spooled()
+    third.count_spooled()
     assert third.all == [Outage(START, "gone", START, 1), Outage(START, "still gone", START, 3)]
     clock.advance(STORED_FOR / SECOND + 1)
     assert Outages(clock, file).all == []
@@ -75,12 +75,12 @@ def test_a_daemon_that_was_killed_is_told() -> None:
     """With what waited for the next; what waits for the journal is told there, since that outage lasts."""
     clock = ManualClock()
     outages = Outages(clock, count_waiting=lambda: 2)
-    outages.killed(7, START - SECOND)
+    outages.record_killed_daemon(7, START - SECOND)
     [outage] = outages.all
     assert (outage.since, outage.until, outage.spooled) == (START - SECOND, START, 2)
     assert "pid 7" in outage.reason
     outages.begin("gone")
-    outages.killed(8, START)
+    outages.record_killed_daemon(8, START)
     assert [each.reason.partition(" (")[2][:5] for each in outages.all] == ["pid 7", "pid 8", ""]
     assert outages.current is not None
     assert outages.all[1].spooled == 0

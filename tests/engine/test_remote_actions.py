@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 import pytest
 
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.remote_actions import Action, Handler, RemoteActions
 from claude_headspace.engine.writer import Engine
 from claude_headspace.errors import HeadspaceError
@@ -65,7 +65,7 @@ class Team:
         self.clock = ManualClock()
         self.machines: list[Machine] = []
         self._published = 0
-        changes = CommittedChanges()
+        changes = ChangePublisher()
         changes.on_agent(self._follow)
         self.engine = Engine(journal, changes, "laptop", self.clock)
 

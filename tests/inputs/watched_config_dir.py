@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import psutil
 
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.sources import Sources
@@ -115,7 +115,7 @@ class WatchedConfigDir:
         self.config_dir = home / ".claude"
         self.journal = journal or TemporaryJournal()
         self.ahead = ahead
-        changes = CommittedChanges()
+        changes = ChangePublisher()
         self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)
         agents = AgentCache(HOST)
         changes.on_agent(agents.update)

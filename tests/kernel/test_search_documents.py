@@ -11,12 +11,15 @@ from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.search_documents import (
+    GAP,
     MAX_CALL_CHARACTERS,
     MAX_TURN_CHARACTERS,
     call_text,
     call_texts,
     event_documents,
+    truncate_middle,
 )
+from claude_headspace.kernel.search_terms import MAX_WORD_CHARACTERS, split_words
 from claude_headspace.testing import hook
 
 
@@ -115,3 +118,17 @@ def test_deep_nesting_is_accepted() -> None:
     """A deeply nested result never raises and has no document."""
     deep = json.loads("[" * 400 + '"deep"' + "]" * 400)
     assert documents_of(hook("PostToolUse", tool_name="Bash", tool_response=deep)) == []
+
+
+@pytest.mark.parametrize("text", ["one_two three, four " * 99, "x" * 999, "日本語" * 333, "wörter 😀 " * 99, " " * 999])
+def test_a_long_text_is_cut_between_words(text: str) -> None:
+    """Both ends contain complete words; a text without word boundaries is cut anyway."""
+    cut = truncate_middle(text, 300)
+    head, gap, tail = cut.partition(GAP)
+    assert gap
+    assert 300 - 2 * MAX_WORD_CHARACTERS <= len(cut) <= 300
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    if "x" not in text:
+        assert split_words(text)[: len(split_words(head))] == split_words(head)
+        assert split_words(text)[len(split_words(text)) - len(split_words(tail)) :] == split_words(tail)

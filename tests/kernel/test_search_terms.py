@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from claude_headspace.kernel.search_documents import truncate_middle
 from claude_headspace.kernel.search_terms import (
-    GAP,
     MAX_WORD_CHARACTERS,
     Piece,
     Query,
@@ -17,7 +17,6 @@ from claude_headspace.kernel.search_terms import (
     query_steps,
     snippet,
     split_words,
-    truncate_middle,
 )
 
 
@@ -54,20 +53,6 @@ def test_text_is_split_into_words(text: str, expected: list[str]) -> None:
 def test_a_query_is_parsed(text: str, query: Query) -> None:
     """Words, phrases in quotes, and the last word as a prefix."""
     assert parse_query(text) == query
-
-
-@pytest.mark.parametrize("text", ["one_two three, four " * 99, "x" * 999, "日本語" * 333, "wörter 😀 " * 99, " " * 999])
-def test_a_long_text_is_cut_between_words(text: str) -> None:
-    """Both ends contain complete words; a text without word boundaries is cut anyway."""
-    cut = truncate_middle(text, 300)
-    head, gap, tail = cut.partition(GAP)
-    assert gap
-    assert 300 - 2 * MAX_WORD_CHARACTERS <= len(cut) <= 300
-    assert text.startswith(head)
-    assert text.endswith(tail)
-    if "x" not in text:
-        assert split_words(text)[: len(split_words(head))] == split_words(head)
-        assert split_words(text)[len(split_words(text)) - len(split_words(tail)) :] == split_words(tail)
 
 
 def test_no_phrase_matches_across_the_gap() -> None:

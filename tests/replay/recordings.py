@@ -14,8 +14,8 @@ import msgspec
 
 from claude_headspace.clients.claude_code.registry import ACTIVITIES
 from claude_headspace.clients.claude_code.transcript import read_line
+from claude_headspace.clients.client_files import Activity
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.readings import Activity
 from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from tests.kernel.story import Story, new_agent

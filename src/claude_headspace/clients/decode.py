@@ -1,14 +1,15 @@
-"""Decode any envelope into an `Event`. Total: every envelope gives an event, whatever its payload holds.
+"""Decode any envelope into an `Event`. Never raises: every envelope gives an event.
 
-Acts are decoded by the kernel, observations of the process table here, everything else by the package of the client
-that the envelope names. The payload is decoded from JSON at most once; a caller that has done so passes the `body`.
+Acts are decoded by the kernel, observations of the process table here, and the events of plate-spinner by its package,
+which is chosen by the name of the event. The package of the client that the envelope names decodes everything else. The
+payload is parsed from JSON at most once; a caller that has done so passes the `body`.
 
 Rules
 - Decoding runs again at every replay, so it depends on the envelope alone.
-- An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` says so.
+- An unknown client, event or field is data: it becomes `Observed` or is left out, and the event's `anomaly` gives the
+  reason.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from claude_headspace.clients import claude_code
@@ -20,29 +21,20 @@ from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.tolerant_json import parse
 
-Decoder = Callable[[Envelope, Any, str | None], Event]
-"""Decodes an envelope of one client: with its payload as builtins, and what was wrong with the JSON text."""
-
-DECODERS: dict[str, Decoder] = {claude_code.NAME: claude_code_events.decode}
-
 
 def decode(envelope: Envelope, body: Any = None) -> Event:
-    """Decode an envelope. Never raises. `body` is its payload as builtins, if the caller has decoded it."""
+    """Decode an envelope. Never raises. `body` is the payload parsed to Python objects, if the caller has it."""
     if envelope.origin is Origin.OPERATOR:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
         return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
-    decoder = DECODERS.get(envelope.client)
+    if envelope.client != claude_code.NAME:
+        problem = f"unknown client {envelope.client}"
+        return Event(bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, problem)
     if envelope.origin is Origin.HOOK and envelope.name in plate_spinner_events.FACTS:
         decoder = plate_spinner_events.decode  # plate-spinner monitors Claude Code: its envelopes name that client
-    if decoder is None:
-        return Event(
-            bare_meta(envelope),
-            facts.Observed(),
-            envelope.observations,
-            envelope.decisions,
-            f"unknown client {envelope.client}",
-        )
+    else:
+        decoder = claude_code_events.DECODERS.get(envelope.origin, claude_code_events.decode_hook)
     value, anomaly = (body, None) if body is not None else parse(envelope.payload)
     return decoder(envelope, value, anomaly)
 

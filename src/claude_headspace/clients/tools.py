@@ -1,20 +1,35 @@
-"""Look tools up by name: the tool tables of all clients together. Pure.
+"""Look up a tool by its name, and describe a tool call from its name and input. Pure.
 
-For modules that show calls and have a tool's name as data. Events carry their tool use already decoded.
+For code that has a tool call without an event: a test case of the policy, a call that a user asks about. An event has
+its tool use already decoded.
 """
 
+from typing import Any
+
 from claude_headspace.clients.claude_code import tools as claude_code
-from claude_headspace.kernel.tools import Tool, ToolKind
+from claude_headspace.clients.claude_code.wire import WireToolInput
+from claude_headspace.kernel.tolerant_json import fit
+from claude_headspace.kernel.tools import Tool, ToolKind, ToolUse
 
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})
 """Tools that work on one file."""
 
 
 def find_tool(name: str) -> Tool:
-    """What is known of a tool; kind `other` if nothing is."""
+    """Look up a tool. An unknown tool has the kind `other`."""
     return claude_code.find_tool(name)
 
 
 def permission_verb(name: str) -> str:
-    """What an agent wants to do with a tool, as in "wants to run"; empty if there is no verb for it."""
+    """The verb of a permission, as in "wants to run"; empty if the tool has none."""
     return find_tool(name).wants
+
+
+def describe_call(name: str, tool_input: Any) -> ToolUse:
+    """Describe a call of a tool with this input."""
+    return claude_code.tool_use(name, tool_input, None, fit(tool_input, WireToolInput)[0])
+
+
+def summarize_input(tool_input: Any) -> str:
+    """Summarize the input of a call in one line, so that people recognise the call."""
+    return claude_code.summary_of(fit(tool_input, WireToolInput)[0])

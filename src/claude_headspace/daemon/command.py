@@ -23,7 +23,7 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
     port: Annotated[
-        int | None, typer.Option("--port", "-p", metavar="PORT", help="Port to use; 0 chooses a free port.")
+        int | None, typer.Option("--port", "-p", metavar="PORT", help="Port to listen on; 0 chooses a free port.")
     ] = None,
     until_eof: Annotated[
         bool, typer.Option("--until-eof", help="Stop when standard input is closed, for example by the parent process.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from claude_headspace.config import Paths, Settings, claude_config_dirs
 from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
@@ -25,12 +25,11 @@ from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
-from claude_headspace.inputs.receive.receiver import HookReceiver
-from claude_headspace.inputs.receive.sanitize import Sanitizer
+from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler, awake_clock
+from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
@@ -77,7 +76,7 @@ class Base:
     outages: Outages
     clock: SteadyClock
     counters: Counters
-    changes: CommittedChanges
+    changes: ChangePublisher
 
     @property
     def host(self) -> str:
@@ -98,8 +97,8 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
     """Create the base."""
     spool = Spool(paths.spool)
     outages = Outages(wall_clock, paths.outages_file, spool.count_new)
-    clock = SteadyClock(wall_clock, outages.note)
-    return Base(settings, paths, journal, spool, outages, clock, Counters(Metrics()), CommittedChanges())
+    clock = SteadyClock(outages.add_past_outage)
+    return Base(settings, paths, journal, spool, outages, clock, Counters(Metrics()), ChangePublisher())
 
 
 # --- stream -----------------------------------------------------------------------------------------------------------
@@ -171,7 +170,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
-    reconciler = Reconciler(cadence, clock, sources.checks, awake_clock(wall_clock))
+    reconciler = Reconciler(cadence, clock, sources.checks)
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
 
 

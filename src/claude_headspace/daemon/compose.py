@@ -1,7 +1,7 @@
 """The composition root: it creates the components and connects them. Nothing else knows all packages.
 
 Components are created in the direction of the data, and each gets what it needs in its constructor. Where two need each
-other, a third that is created first connects them: `CommittedChanges` the writer with its subscribers, `ExpectedHooks`
+other, a third that is created first connects them: `ChangePublisher` the writer with its subscribers, `ExpectedHooks`
 the components that reply to hooks with the advertisement, `Spool` the pipeline with the reader of the spool.
 
 `components.py` builds the groups below the surfaces, `lifecycle.py` starts and stops them, `serve.py` runs the daemon.
@@ -42,7 +42,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
-from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, PlateEndpoint
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event_name
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
@@ -130,9 +130,10 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
+        answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
         hooks, plates = (
-            kind(self.inputs.receiver, self.hooks.pipeline.answer, base.settings.max_body_bytes, base.counters)
-            for kind in (HookEndpoint, PlateEndpoint)
+            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.counters, event_name_reader)
+            for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
         starlette = Starlette(

@@ -72,7 +72,7 @@ def serve(
         if not away:
             _refuse_taken_name(daemon)
         if killed is not None:
-            daemon.base.outages.killed(killed.pid, round(killed.last_seen * SECOND))
+            daemon.base.outages.record_killed_daemon(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, paths, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):

@@ -42,7 +42,7 @@ def demo(
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option("--directory", metavar="DIR", help="A new directory to use instead of a temporary one."),
+        typer.Option("--directory", metavar="DIR", help="A new directory instead of a temporary one."),
     ] = None,
 ) -> None:
     """Run a demo with simulated agents.
@@ -84,7 +84,7 @@ def started_demo(
         player = Player(sandbox, [SimulatedAgent(each, seed, number, transcripts) for number, each in scenarios], speed)
         player.write_history()
         sandbox.start_daemon()
-        player.name_agents()
+        player.finish_setup()
         yield sandbox, player
 
 

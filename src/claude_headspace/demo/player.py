@@ -24,14 +24,17 @@ from claude_headspace.demo.schedule import Schedule, SimulatedAgent
 from claude_headspace.errors import HeadspaceError
 
 NO_PROCESS = "0"
-"""The client's process id: there is no process, so none can be missing."""
+"""0: simulated clients have no process to check."""
 HISTORY_GAP_SECONDS = 65.0
-"""How long before the start the history ends. Events older than a minute do not count as slow hooks."""
+"""How long before the start the history ends.
+
+The gap keeps spooled history out of the hook latency statistics, which ignore events older than a minute.
+"""
 TRANSCRIPT_DELAY_SECONDS = 0.05
 """How long after a hook its lines are written."""
 SEEN_STATES = ("idle", "working", "ended")
-"""Agents that are shown as already seen."""
-IMPORT_SECONDS = 60.0
+"""States whose agents are marked as seen."""
+IMPORT_TIMEOUT_SECONDS = 60.0
 
 
 class Player:
@@ -45,7 +48,7 @@ class Player:
         self._started_at = time.time()
         self._open_at_start: list[SimulatedAgent] = []
         self._deliveries = 0
-        self._changed = asyncio.Event()
+        self._schedule_changed = asyncio.Event()
 
     def _wall_time(self, at: float) -> float:
         return self._started_at + (at / self._speed if at > 0 else at - HISTORY_GAP_SECONDS)
@@ -84,14 +87,10 @@ class Player:
         file = self._sandbox.paths.spool / f"{fired_at:.6f}-{self._deliveries:06d}.json"
         file.write_bytes(msgspec.json.encode(metadata) + b"\n" + msgspec.json.encode(event.payload) + b"\n")
 
-    def name_agents(self) -> None:
-        """Wait until the history is imported, and give every agent its name."""
+    def finish_setup(self) -> None:
+        """Wait until the history is imported, then name the agents and mark those without a need as seen."""
+        self._wait_for_import()
         client = self._sandbox.client
-        deadline = time.monotonic() + IMPORT_SECONDS
-        while client.status()["spool"]["depth"] or len(client.agents(include_old=True)) < len(self._agents):
-            if time.monotonic() > deadline:
-                raise HeadspaceError("demo_failed", "The history of the demo was not imported.", "Try again.")
-            time.sleep(0.05)
         found = {agent["session_id"]: agent for agent in client.agents(include_old=True)}
         names = {simulated.scenario.profile.name for simulated in self._agents}
         for number, agent in enumerate(found.values()):
@@ -103,6 +102,14 @@ class Player:
             if agent["state"] in SEEN_STATES:
                 client.mark_seen(agent["id"])
 
+    def _wait_for_import(self) -> None:
+        client = self._sandbox.client
+        deadline = time.monotonic() + IMPORT_TIMEOUT_SECONDS
+        while client.status()["spool"]["depth"] or len(client.agents(include_old=True)) < len(self._agents):
+            if time.monotonic() > deadline:
+                raise HeadspaceError("demo_failed", "The history of the demo was not imported.", "Try again.")
+            time.sleep(0.05)
+
     # --- playing ---
 
     async def play(self, seconds: float | None = None) -> None:
@@ -110,32 +117,34 @@ class Player:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), asyncio.TaskGroup() as hooks:
                 for agent in self._open_at_start:
-                    hooks.create_task(self._perform(agent))
+                    hooks.create_task(self._run_event(agent))
                 while True:
                     await self._wait_until_due()
                     for agent in self._due_agents():
-                        hooks.create_task(self._perform(agent))
+                        hooks.create_task(self._run_event(agent))
 
     async def _wait_until_due(self) -> None:
         """Wait for the time of the next event, or until the schedule changes."""
         at = self._schedule.next_at if self._speed > 0 else math.inf
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), None if at == math.inf else self._wall_time(at) - time.time())
-        self._changed.clear()
+            await asyncio.wait_for(
+                self._schedule_changed.wait(), None if at == math.inf else self._wall_time(at) - time.time()
+            )
+        self._schedule_changed.clear()
 
     def _due_agents(self) -> Iterator[SimulatedAgent]:
         while self._speed > 0 and self._schedule.next_at <= self._now():
             if (agent := self._schedule.start_next()) is not None:
                 yield agent
 
-    async def _perform(self, agent: SimulatedAgent) -> None:
+    async def _run_event(self, agent: SimulatedAgent) -> None:
         """Run the hook of the current event, write its lines, and schedule the next event."""
         event = agent.event
         output = await self._run_hook(agent, event) if event.hook else {}
         _write_lines(agent, event, time.time())
         if output or not event.dialog:
             agent.finish(event, Reply(self._now() if event.dialog else event.at, output))
-        self._changed.set()
+        self._schedule_changed.set()
 
     async def _run_hook(self, agent: SimulatedAgent, event: ScheduledEvent) -> Json:
         """Run the installed script as the client does. Returns what it prints."""

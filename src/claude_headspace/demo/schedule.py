@@ -1,4 +1,4 @@
-"""Orders the events of all simulated agents by time. Pure: the player has the clock.
+"""Orders the events of all simulated agents by time. Pure: the caller supplies the time.
 
 Rules
 - Times are seconds relative to the start of the demo; events before it are history.
@@ -27,7 +27,7 @@ from claude_headspace.clients.claude_code.simulation.session import (
 from claude_headspace.clients.claude_code.simulation.steps import start
 
 FIRST_PANE = 9001
-HOME = "/home/sam/code"
+CODE_DIRECTORY = "/home/sam/code"
 """The repositories need not exist: only their names are shown."""
 RETRY_SECONDS = 5.0
 """How often to check whether another dialog of the same kind is open."""
@@ -50,7 +50,7 @@ class SimulatedAgent:
     def __init__(self, scenario: Scenario, seed: int, number: int, projects_dir: str) -> None:
         self.scenario = scenario
         self.pane = f"%{FIRST_PANE + number}"
-        self.session = SimulatedSession(scenario.profile, seed, HOME, projects_dir)
+        self.session = SimulatedSession(scenario.profile, seed, CODE_DIRECTORY, projects_dir)
         self._events = self._play()
         self.event = next(self._events)
         self.due_at = self.event.at
@@ -70,7 +70,7 @@ class SimulatedAgent:
         """The past, shifted so that it ends where the loop starts, then the loop without end."""
         session, elapsed = self.session, self.scenario.elapsed
         session.is_history = True
-        past = play_unattended(session.play((start(), *self.scenario.past)))
+        past = play_answered_in_terminal(session.play((start(), *self.scenario.past)))
         shift = -elapsed - session.now
         for event in past:
             yield msgspec.structs.replace(event, at=event.at + shift, answered_at=event.answered_at + shift)
@@ -79,8 +79,8 @@ class SimulatedAgent:
             yield from session.play(chain.from_iterable(repeat(self.scenario.loop)))
 
 
-def play_unattended(events: Events) -> list[ScheduledEvent]:
-    """All events, if every dialog is answered in the terminal."""
+def play_answered_in_terminal(events: Events) -> list[ScheduledEvent]:
+    """Play all events; every dialog is answered in the terminal."""
     played: list[ScheduledEvent] = []
     with suppress(StopIteration):
         event = next(events)
@@ -106,7 +106,10 @@ class Schedule:
         return [agent for agent in self.agents if agent.is_waiting]
 
     def start_next(self) -> SimulatedAgent | None:
-        """Start the next event and return its agent. None if a dialog was due: then it is answered or stays open."""
+        """Start the next event and return its agent.
+
+        Returns None if the due item was an open dialog; it is then answered in the terminal or postponed.
+        """
         agent = min(self.agents, key=attrgetter("due_at"))
         if agent.is_waiting:
             self._answer_in_terminal(agent)

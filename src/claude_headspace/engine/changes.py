@@ -1,4 +1,4 @@
-"""Committed changes, distributed to their subscribers: the agents, efforts and stream messages of each batch.
+"""Publishes committed changes to subscribers: the agents, efforts and stream messages of each batch.
 
 The writer publishes agents and efforts as it committed them. Stream messages come from the writer, or from the follower
 if several daemons share the journal, so that they are always in the journal's order.
@@ -20,11 +20,11 @@ from claude_headspace.ports import StreamMessage
 
 log = structlog.get_logger(__name__)
 
-Change = TypeVar("Change")
+Published = TypeVar("Published")
 
 
-class CommittedChanges:
-    """The subscribers. Created before the writer and before them, so that neither side needs the other."""
+class ChangePublisher:
+    """Holds the subscribers, so that the writer and the subscribers do not depend on each other."""
 
     def __init__(self) -> None:
         self._agents: list[Callable[[Agent], None]] = []
@@ -42,26 +42,29 @@ class CommittedChanges:
     def on_messages(
         self, *subscribers: Callable[[Sequence[StreamMessage]], None], types: Set[str] | None = None
     ) -> None:
-        """Call these with the stream messages of a batch. With `types`: if the batch has a message of these types."""
+        """Call these with the stream messages of a batch.
+
+        With `types`, only for batches with at least one message of these types; all messages of the batch are passed.
+        """
         self._messages.extend((subscriber, types) for subscriber in subscribers)
 
     def publish(self, agents: Iterable[Agent], efforts: Iterable[Effort]) -> None:
-        """A batch was committed by this daemon."""
+        """Call the subscribers with the agents and efforts of a committed batch."""
         for agent in agents:
             _publish(agent, self._agents)
         for effort in efforts:
             _publish(effort, self._efforts)
 
     def publish_messages(self, messages: Sequence[StreamMessage]) -> None:
-        """Messages were committed, by any daemon."""
+        """Call the subscribers with committed stream messages."""
         if messages:
             found = {message.type for message in messages}
             _publish(messages, [each for each, types in self._messages if types is None or types & found])
 
 
-def _publish(change: Change, subscribers: Iterable[Callable[[Change], None]]) -> None:
+def _publish(published: Published, subscribers: Iterable[Callable[[Published], None]]) -> None:
     for subscriber in subscribers:
         try:
-            subscriber(change)
+            subscriber(published)
         except Exception:
             log.exception("subscriber_failed", subscriber=getattr(subscriber, "__qualname__", str(subscriber)))

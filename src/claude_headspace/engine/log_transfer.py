@@ -1,15 +1,15 @@
 """Export and import: the log of an agent as a file, with the same states, commands and turns after the import.
 
 JSON lines. The first line is the header. The second may be the snapshot where a pruned log begins. Every other line is
-one event as the journal has it, in order. The last line says that the file is complete. A payload is included as JSON,
-byte for byte; a payload that is no JSON object, or has line breaks, is included as a string.
+one event as the journal has it, in order. The last line shows that the file is complete. A payload is included as JSON,
+byte for byte; a payload that is not a JSON object, or has line breaks, is included as a string.
 
 Rules
 - Events keep their ids, times and agent: importing a file again changes nothing, and a longer file adds what is new.
 - Events keep the agent that was decided when they arrived. Nothing is published.
 - Efforts are not exported, and imported events belong to no effort.
-- The last line of a file records the host that an agent was imported from. Its client does not run here, so the agent
-  ended when the file was written, unless it had ended before.
+- When the last line is imported, an `AgentImported` act records the host that the agent was imported from. Its client
+  does not run here, so the agent ended when the file was written, unless it had ended before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,8 +30,8 @@ from claude_headspace.ports import LockScope, Reader, Record, StoredEvent, Trans
 
 FORMAT = "headspace-log"
 VERSION = 1
-PAGE = 1_000
-END = b'{"end":'
+PAGE_SIZE = 1_000
+END_PREFIX = b'{"end":'
 """Prefix of the last line."""
 
 
@@ -77,7 +77,7 @@ class SnapshotLine(msgspec.Struct, frozen=True):
 
 
 class ImportedLog(msgspec.Struct, frozen=True):
-    """The result: the agent, the number of new events, and the number of those that were there already."""
+    """The result: the agent, the number of new events, and the number of events that were stored before."""
 
     agent_id: str
     events: int
@@ -105,7 +105,7 @@ def log_lines(reader: Reader, agent: Agent, session_id: str | None, host: str, n
 
 def events_of(reader: Reader, agent_id: str, after: int = 0) -> Iterator[StoredEvent]:
     """All events of an agent, in order."""
-    while page := reader.events(agent_id=agent_id, after=after, limit=PAGE):
+    while page := reader.events(agent_id=agent_id, after=after, limit=PAGE_SIZE):
         yield from page
         after = page[-1].seq
 
@@ -125,15 +125,15 @@ def _as_line(envelope: Envelope, agent_id: str, strategy: Strategy, anomaly: str
         fired_at=envelope.fired_at,
         received_at=envelope.received_at,
         strategy=strategy,
-        payload=_raw(envelope.payload),
+        payload=_encode_payload(envelope.payload),
         context=msgspec.Raw(encode_context(envelope)),
         delivery_id=envelope.delivery_id,
         anomaly=anomaly,
     )
 
 
-def _raw(payload: bytes) -> msgspec.Raw:
-    """A payload as it is included, so that `_envelope` restores it byte for byte."""
+def _encode_payload(payload: bytes) -> msgspec.Raw:
+    """Encode a payload so that `_envelope` restores it byte for byte."""
     try:
         msgspec.json.decode(payload)
         fits = payload.startswith(b"{") and b"\n" not in payload and b"\r" not in payload
@@ -145,8 +145,10 @@ def _raw(payload: bytes) -> msgspec.Raw:
 # --- import -----------------------------------------------------------------------------------------------------------
 
 
-def _bad(number: int, why: str) -> BadRequest:
-    return BadRequest("bad_log", f"Line {number} cannot be imported: {why}.", "Use a file of `headspace export`.")
+def _line_error(number: int, why: str) -> BadRequest:
+    return BadRequest(
+        "bad_log", f"Line {number} cannot be imported: {why}.", "Use a file written by `headspace export`."
+    )
 
 
 def read_header(line: bytes) -> Header:
@@ -154,9 +156,9 @@ def read_header(line: bytes) -> Header:
     try:
         header = msgspec.json.decode(line, type=FirstLine).header
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise _bad(1, "it is not the header of an exported log") from error
+        raise _line_error(1, "it is not the header of an exported log") from error
     if not header.agent_id or header.agent_id == EFFORTS_SNAPSHOT_ID:
-        raise _bad(1, "it names no agent")
+        raise _line_error(1, "the header has no agent id")
     if (header.format, header.version) != (FORMAT, VERSION):
         raise BadRequest(
             "bad_log",
@@ -171,19 +173,21 @@ def import_lines(
 ) -> ImportedLog:
     """Import lines, in one transaction. `first` is the number of the first line, for error messages."""
     snapshot, events, is_last = _parse(header, lines, first)
-    mark = _mark(header, new_id, now)
-    transaction.lock(_lock_scope(header, events, mark))
-    known = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
+    import_act = _make_import_act(header, new_id, now)
+    transaction.lock(_lock_scope(header, events, import_act))
+    stored_ids = transaction.stored_event_ids(header.agent_id, [line.id for line in events])
     delivered = transaction.find_deliveries([line.delivery_id for line in events if line.delivery_id])
-    fresh = [line for line in events if line.id not in known and line.delivery_id not in delivered]
+    fresh = [line for line in events if line.id not in stored_ids and line.delivery_id not in delivered]
     agent = transaction.agents_by_id([header.agent_id]).get(header.agent_id)
     restored = snapshot if agent is None else None
     if restored is not None:
         transaction.restore(restored)
         agent = restored.agent
-    records = list(_replayed(agent, fresh))
-    if is_last and (fresh or restored) and not transaction.find_deliveries([mark.delivery_id or ""]):
-        records += _replayed(_last(records) or agent, [_as_line(mark, header.agent_id, Strategy.ADDRESSED)])
+    records = list(_replay_lines(agent, fresh))
+    if is_last and (fresh or restored) and not transaction.find_deliveries([import_act.delivery_id or ""]):
+        records += _replay_lines(
+            _last_agent(records) or agent, [_as_line(import_act, header.agent_id, Strategy.ADDRESSED)]
+        )
     if records:
         transaction.write(records)
     return ImportedLog(header.agent_id, len(fresh), len(events) - len(fresh))
@@ -194,7 +198,7 @@ def _parse(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot
     snapshot, is_last = None, False
     events: dict[str, EventLine] = {}
     for number, line in enumerate(lines, first):
-        if line.startswith(END):
+        if line.startswith(END_PREFIX):
             is_last = True
             continue
         try:
@@ -208,23 +212,25 @@ def _parse(header: Header, lines: Iterable[bytes], first: int) -> tuple[Snapshot
                 if event.strategy is not Strategy.EFFORT:
                     events[event.id] = event
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise _bad(number, f"{error}") from error
+            raise _line_error(number, f"{error}") from error
         if owner != header.agent_id:
-            raise _bad(number, "it belongs to another agent than the header says")
+            raise _line_error(number, "its agent is not the agent in the header")
     return snapshot, list(events.values()), is_last
 
 
-def _lock_scope(header: Header, lines: Iterable[EventLine], mark: Envelope) -> LockScope:
-    """What the import is about. The mark prevents two imports of the same agent at once."""
-    known = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
+def _lock_scope(header: Header, lines: Iterable[EventLine], import_act: Envelope) -> LockScope:
+    """Everything that the import reads or changes. The delivery id of the act prevents two imports at once."""
+    identity_groups = [identities(envelope, decode(envelope)).values() for envelope in map(_envelope, lines)]
     return LockScope(
-        delivery_ids=frozenset({line.delivery_id for line in lines if line.delivery_id} | {mark.delivery_id or ""}),
-        identities=frozenset(identity for some in known for identity in some),
+        delivery_ids=frozenset(
+            {line.delivery_id for line in lines if line.delivery_id} | {import_act.delivery_id or ""}
+        ),
+        identities=frozenset(identity for group in identity_groups for identity in group),
         agent_ids=frozenset({header.agent_id}),
     )
 
 
-def _replayed(agent: Agent | None, lines: Iterable[EventLine]) -> Iterator[Record]:
+def _replay_lines(agent: Agent | None, lines: Iterable[EventLine]) -> Iterator[Record]:
     for line in lines:
         envelope = _envelope(line)
         event = decode(envelope)
@@ -242,7 +248,7 @@ def _replayed(agent: Agent | None, lines: Iterable[EventLine]) -> Iterator[Recor
         )
 
 
-def _last(records: list[Record]) -> Agent | None:
+def _last_agent(records: list[Record]) -> Agent | None:
     return next((record.change.agent for record in reversed(records) if record.change), None)
 
 
@@ -264,8 +270,8 @@ def _envelope(line: EventLine) -> Envelope:
     )
 
 
-def _mark(header: Header, new_id: str, now: Micros) -> Envelope:
-    """The act that records the import and its host, once per file."""
+def _make_import_act(header: Header, new_id: str, now: Micros) -> Envelope:
+    """Make the act that records the import and its host, once per file."""
     act = AgentImported(host=header.host, exported_at=header.exported_at)
     delivery_id = f"import:{header.exported_at}:{header.agent_id}:{header.host}"[:200]
     at = min(header.exported_at, now)

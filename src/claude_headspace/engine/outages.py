@@ -1,11 +1,12 @@
-"""Outages: when the journal could not be written and why, and when a daemon was killed. `headspace status` shows them.
+"""Outages: when and why the journal could not be written, a daemon was killed, or the system clock jumped.
 
-An outage starts with the first batch that fails or does not finish in time, and ends with the next commit.
+`headspace status` shows them. An outage of the journal starts with the first batch that fails or does not
+finish in time, and ends with the next commit.
 
 Rules
 - The newest outages of the last week are stored in a file, so that the next daemon reports them too.
-- An outage that lasts when the daemon stops continues in the next daemon, unless the journal is available then.
-- The events that waited are counted at the end, in the spool: the daemon or a hook script may have put them there.
+- An outage that is ongoing when the daemon stops continues in the next daemon, unless the journal is available then.
+- When an outage ends, the events still in the spool are counted, also those that hook scripts wrote.
 """
 
 from collections import deque
@@ -27,7 +28,7 @@ STORED_FOR: Micros = 7 * 24 * 3600 * SECOND
 
 
 class Outage(msgspec.Struct):
-    """A time without the journal, or without a daemon."""
+    """A time without the journal or without a daemon, or a jump of the system clock."""
 
     since: Micros
     reason: str
@@ -35,7 +36,7 @@ class Outage(msgspec.Struct):
     spooled: int = 0
     """Events that waited in the spool."""
     lost: int = 0
-    """Events that could be stored nowhere."""
+    """Events that could be stored neither in the journal nor in the spool."""
 
 
 class Outages:
@@ -45,37 +46,38 @@ class Outages:
         self._clock = clock
         self._file = file
         self._count_waiting = count_waiting
-        """How many events in the spool have not been counted yet."""
-        self._has_begun = False
-        self._known: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
+        """Counts the events in the spool that no outage has counted yet."""
+        self._began_in_this_process = False
+        self._outages: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
 
     @property
     def current(self) -> Outage | None:
-        """The one that lasts."""
-        return self._known[-1] if self._known and self._known[-1].until is None else None
+        """The ongoing outage, if there is one."""
+        return self._outages[-1] if self._outages and self._outages[-1].until is None else None
 
     @property
     def all(self) -> list[Outage]:
-        """All of them, oldest first."""
-        return list(self._known)
+        """All outages, oldest first."""
+        return list(self._outages)
 
     def begin(self, reason: str) -> None:
-        """The journal cannot be written. During an outage only its reason is updated."""
-        self._has_begun = True
+        """Begin an outage: the journal cannot be written. During an outage only its reason is updated."""
+        self._began_in_this_process = True
         if (outage := self.current) is not None:
             outage.reason = reason
             return
-        self._known.append(Outage(self._clock(), reason))
+        self._outages.append(Outage(self._clock(), reason))
         log.warning("journal_unavailable", reason=reason)
         self._store()
 
-    def note(self, reason: str) -> None:
-        """Something happened that has already ended. No-op during an outage."""
+    def add_past_outage(self, reason: str) -> None:
+        """Add an outage that has already ended. No-op during an outage."""
         if self.current is None:
             at = self._clock()
-            self._known.append(Outage(at, reason, at))
+            self._outages.append(Outage(at, reason, at))
             self._store()
 
+<<<<<<< HEAD
     def killed(self, pid: int, last_seen: Micros) -> None:
         """The previous daemon was killed. If an outage lasts since then, waiting events count for that one."""
         lasting = self._known.pop() if self.current is not None else None
@@ -83,20 +85,29 @@ class Outages:
         outage = Outage(last_seen, reason, self._clock(), 0 if lasting else self._count_waiting())
         self._known.extend(each for each in (outage, lasting) if each is not None)
         log.warning("previous_daemon_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
+=======
+    def record_killed_daemon(self, pid: int, last_seen: Micros) -> None:
+        """Record that the previous daemon was killed. Events in the spool count for the ongoing outage, if any."""
+        ongoing = self._outages.pop() if self.current is not None else None
+        reason = f"the daemon before this one (pid {pid}) was killed or crashed"
+        outage = Outage(last_seen, reason, self._clock(), 0 if ongoing else self._count_waiting())
+        self._outages.extend(each for each in (outage, ongoing) if each is not None)
+        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
+>>>>>>> main
         self._store()
 
-    def spooled(self) -> None:
-        """A hook was answered without the journal. Counts for the newest outage, which may have ended."""
-        if self._has_begun:
-            self._known[-1].spooled += 1
+    def count_spooled(self) -> None:
+        """Count a hook that was answered without the journal, for the newest outage, which may have ended."""
+        if self._began_in_this_process:
+            self._outages[-1].spooled += 1
 
-    def lost(self) -> None:
-        """An event could be stored nowhere, neither in the journal nor in the spool."""
-        if self._has_begun:
-            self._known[-1].lost += 1
+    def count_lost(self) -> None:
+        """Count an event that could be stored neither in the journal nor in the spool."""
+        if self._began_in_this_process:
+            self._outages[-1].lost += 1
 
     def end(self) -> None:
-        """The journal was written. No-op without an outage."""
+        """End the ongoing outage: the journal was written. No-op without an outage."""
         if (outage := self.current) is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
@@ -110,12 +121,12 @@ class Outages:
         draft = self._file.with_suffix(".new")
         with suppress(OSError):
             draft.touch(mode=0o600)
-            draft.write_bytes(msgspec.json.encode(list(self._known)))
+            draft.write_bytes(msgspec.json.encode(list(self._outages)))
             draft.replace(self._file)
 
 
 def _read(file: Path | None, after: Micros) -> Iterable[Outage]:
-    """The outages that an earlier daemon stored. Waiting events of a lasting one are counted again at its end."""
+    """The outages that an earlier daemon stored. Events of an ongoing one are counted again at its end."""
     try:
         found = msgspec.json.decode(file.read_bytes(), type=list[Outage]) if file is not None else []
     except (OSError, msgspec.DecodeError):

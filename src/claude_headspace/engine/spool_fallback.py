@@ -80,13 +80,13 @@ class SpoolFallback:
             await asyncio.to_thread(self._spool.put, envelope)
         except OSError as error:
             self._waiting.discard(delivery_id)
-            self._outages.lost()
+            self._outages.count_lost()
             raise JournalUnavailable(
                 "nowhere_to_store",
                 f"Neither the database nor the spool can be written: {error.strerror}.",
                 "Free some disk space, and see `headspace logs`.",
             ) from error
-        self._outages.spooled()
+        self._outages.count_spooled()
 
     def left_spool(self, envelope: Envelope) -> None:
         """An event is not in the spool any more. No-op if it was never put there by this daemon."""

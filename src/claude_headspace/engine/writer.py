@@ -27,7 +27,7 @@ import msgspec
 import structlog
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.changes import CommittedChanges
+from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
@@ -71,7 +71,7 @@ class Engine:
     def __init__(
         self,
         journal: Writer,
-        changes: CommittedChanges,
+        changes: ChangePublisher,
         host: str,
         clock: Clock,
         *,

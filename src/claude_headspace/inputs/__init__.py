@@ -1,1 +1,1 @@
-"""How facts arrive. Every input ends in an `Envelope` that it hands to the engine; none of them knows what it means."""
+"""Receives and observes events, and wraps them in envelopes."""

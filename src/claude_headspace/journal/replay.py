@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import RowMapping, Table
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.journal.rows import Projection, Row, replace_nul
+from claude_headspace.journal.rows import Row, RowChanges, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.advance import EffortReplay
 from claude_headspace.kernel.effort.snapshot import NO_EFFORTS, EffortsSnapshot
@@ -22,28 +22,28 @@ def project(
     add_documents: Callable[[list[tuple[Document, str]]], None],
     snapshots: Iterable[Snapshot] = (),
     kept_efforts: EffortsSnapshot = NO_EFFORTS,
-) -> tuple[Projection, int]:
+) -> tuple[RowChanges, int]:
     """The projections of a log and its number of events; search documents go to `add_documents`."""
-    projection, agents, efforts, count = Projection(), dict[str, Agent](), EffortReplay(kept_efforts), 0
-    projection.add_efforts_snapshot(kept_efforts)
+    row_changes, agents, efforts, count = RowChanges(), dict[str, Agent](), EffortReplay(kept_efforts), 0
+    row_changes.add_efforts_snapshot(kept_efforts)
     steps: Iterable[Snapshot | StoredEvent] = merge(snapshots, events, key=_seq)
     for step in steps:
         if isinstance(step, Snapshot):
             agents[step.agent.id] = step.agent
-            projection.add_snapshot(step)
+            row_changes.add_snapshot(step)
             continue
         stored, count = step, count + 1
         event, agent = decode(stored.envelope), agents.get(stored.agent_id)
         retold = replay_event(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         if retold is not None:
             agents[stored.agent_id] = retold.change.agent
-            projection.add_change(stored.seq, retold.change, retold.claims)
+            row_changes.add_change(stored.seq, retold.change, retold.claims)
             add_documents(event_documents(stored.seq, event, retold.change))
         agent = retold.change.agent if retold else None
         if effort_change := efforts.apply(stored.seq, stored.envelope, event, agent):
-            projection.add_effort_change(effort_change)
-    projection.add_agent_rows({})
-    return projection, count
+            row_changes.add_effort_change(effort_change)
+    row_changes.add_agent_rows({})
+    return row_changes, count
 
 
 def _seq(step: Snapshot | StoredEvent) -> int:

@@ -205,7 +205,7 @@ def _effort_rows(change: EffortChange) -> Iterable[tuple[Table, Any, Row]]:
 # --- projections ------------------------------------------------------------------------------------------------------
 
 
-class Projection:
+class RowChanges:
     """Collects changes and gives the rows to write: the last value of each row."""
 
     def __init__(self) -> None:

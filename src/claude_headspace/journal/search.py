@@ -35,8 +35,8 @@ from claude_headspace.journal import rows, schema
 from claude_headspace.journal.reader import SqlReader
 from claude_headspace.journal.rows import Row, insert_rows, replace_nul
 from claude_headspace.kernel.envelope import Envelope
-from claude_headspace.kernel.search_documents import Document, call_text, turn_text
-from claude_headspace.kernel.search_terms import GAP, MAX_WORD_CHARACTERS, Query, Term, split_words
+from claude_headspace.kernel.search_documents import GAP, Document, call_text, turn_text
+from claude_headspace.kernel.search_terms import MAX_WORD_CHARACTERS, Query, Term, split_words
 from claude_headspace.ports import Difference, SearchFilter, SearchMatch
 
 Texts = Sequence[tuple[Document, str]]

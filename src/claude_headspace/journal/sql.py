@@ -17,7 +17,7 @@ from claude_headspace.journal.dialects import translate_errors
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.prune import SqlPruning, load_efforts_snapshot, load_snapshots
 from claude_headspace.journal.reader import event_query
-from claude_headspace.journal.rows import Projection, insert_rows, replace_nul
+from claude_headspace.journal.rows import RowChanges, insert_rows, replace_nul
 from claude_headspace.journal.search import SqlSearch
 from claude_headspace.journal.tokens import SqlTokenStore
 from claude_headspace.kernel import KERNEL_VERSION
@@ -73,10 +73,10 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
     def verify(self) -> Iterator[Difference]:
         with translate_errors(self._dialect), self._consistent_read() as connection:
             with search.expected_index(connection) as documents:
-                projection, _ = _replay_log(connection, documents.add)
+                row_changes, _ = _replay_log(connection, documents.add)
                 documents.flush()
                 yield from search.index_differences(connection)
-            for table, expected in projection.tables.items():
+            for table, expected in row_changes.tables.items():
                 yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
 
     def rebuild(self, advance: Advance = _no_progress) -> int:
@@ -123,17 +123,17 @@ def _refuse_unfinished_copy(connection: Connection) -> None:
 def _rebuild(connection: Connection, advance: Advance = _no_progress) -> int:
     search.clear_documents(connection)
     documents = search.DocumentBuffer(partial(search.add_documents, connection))
-    projection, count = _replay_log(connection, documents.add, advance)
+    row_changes, count = _replay_log(connection, documents.add, advance)
     documents.flush()
     for table in schema.PROJECTIONS:
         connection.execute(table.delete())
-    projection.write(connection, {})
+    row_changes.write(connection, {})
     return count
 
 
 def _replay_log(
     connection: Connection, add_documents: Callable[[list[tuple[Document, str]]], None], advance: Advance = _no_progress
-) -> tuple[Projection, int]:
+) -> tuple[RowChanges, int]:
     events = _all_events(connection, advance)
     return replay.project(events, add_documents, load_snapshots(connection), load_efforts_snapshot(connection))
 

@@ -2,10 +2,10 @@
 
 Sequence numbers are taken last, from one counter row.
 
-Frequent lookups use the writer's cache: recently used agents, owners of identities, and active efforts. It is updated
-only from committed batches and from queries, so it is never ahead of the database. On a shared database it may be
-behind: there an agent is cached with the version of its row, which is compared with the current version, and efforts
-are not cached. It is bounded: the least recently written entries are dropped.
+Frequent lookups use the writer's cache: recently written agents, owners of identities, and active efforts. The cache is
+updated only from committed batches and from queries, so it is never ahead of the database. On a shared database it may
+be behind: there an agent is cached with the version of its row, which is compared with the current version, and efforts
+are not cached. The cache is bounded: the least recently written entries are dropped.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.reader import AGENT_BODIES, IS_ACTIVE, SEQUENCE_COUNTER
-from claude_headspace.journal.rows import Projection, Row, insert_rows, replace_nul
+from claude_headspace.journal.rows import Row, RowChanges, insert_rows, replace_nul
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import Found, Identity, Strategy
 from claude_headspace.kernel.effort.model import Effort, Task
@@ -63,17 +63,17 @@ class WriterCache:
         for identity in queried:
             self.owner_ids[identity.kind, identity.key] = owners.get(identity, "")
 
-    def update(self, projection: Projection, version: str) -> None:
+    def update(self, row_changes: RowChanges, version: str) -> None:
         """Add what was committed; `version` is the new version of its rows."""
-        for agent_id, agent in projection.agents.items():
+        for agent_id, agent in row_changes.agents.items():
             self.agents.pop(agent_id, None)
             self.agents[agent_id] = agent
             self.versions[agent_id] = version
-        for key, row in projection.tables[schema.identities].items():
+        for key, row in row_changes.tables[schema.identities].items():
             self.owner_ids.pop(key, None)
             self.owner_ids[key] = row["agent_id"]
-        if self.active_efforts is not None and projection.efforts:
-            efforts = self.active_efforts | projection.efforts
+        if self.active_efforts is not None and row_changes.efforts:
+            efforts = self.active_efforts | row_changes.efforts
             self.active_efforts = {effort.id: effort for effort in efforts.values() if effort.is_active}
         while len(self.agents) > MAX_AGENTS:
             oldest = next(iter(self.agents))  # a dict keeps the order of insertion
@@ -97,7 +97,7 @@ class SqlTransaction:
         self._cache = cache
         self._stored_agents: Mapping[str, Agent] = cache.agents
         """Agents as they were before the batch, where that is known without a query."""
-        self.projection = Projection()
+        self.row_changes = RowChanges()
         self.version = ""
         """The version of the written rows, on a shared database."""
 
@@ -192,7 +192,7 @@ class SqlTransaction:
     def restore(self, snapshot: Snapshot) -> None:
         renumbered = msgspec.structs.replace(snapshot, seq=self._take_numbers(1))
         insert_rows(self.connection, schema.snapshots, [rows.snapshot_row(renumbered)])
-        self.projection.add_snapshot(renumbered)
+        self.row_changes.add_snapshot(renumbered)
 
     def write(self, records: Sequence[Record]) -> list[StreamMessage]:
         seq = self._take_numbers(sum(1 + len(record.publish) for record in records))
@@ -202,10 +202,10 @@ class SqlTransaction:
         for record in records:
             events.append(rows.event_row(seq, record))
             if record.change is not None:
-                self.projection.add_change(seq, record.change, record.claims)
+                self.row_changes.add_change(seq, record.change, record.claims)
                 texts += event_documents(seq, record.event, record.change) if record.event is not None else ()
             for change in record.efforts:
-                self.projection.add_effort_change(change)
+                self.row_changes.add_effort_change(change)
             for publish in record.publish:
                 seq += 1
                 data = msgspec.json.encode(publish.data)
@@ -213,7 +213,7 @@ class SqlTransaction:
             seq += 1
         insert_rows(self.connection, schema.events, events)
         insert_rows(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
-        self.projection.write(self.connection, self._stored_agents)
+        self.row_changes.write(self.connection, self._stored_agents)
         search.add_documents(self.connection, texts)
         return messages
 

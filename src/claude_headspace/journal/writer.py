@@ -138,7 +138,7 @@ class SqlWriter(SqlReader):
             with self._translate_batch_errors():
                 batch.connection.commit()
             self._commit_seconds += (time.perf_counter() - started - self._commit_seconds) / 8
-            self._cache.update(batch.projection, batch.version)
+            self._cache.update(batch.row_changes, batch.version)
         except BaseException:
             self._drop_connection()
             raise

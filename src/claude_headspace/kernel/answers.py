@@ -106,7 +106,7 @@ def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) ->
     if unknown := [name for name in answers if known and name not in known]:
         return f"There is no question “{unknown[0][:200]}”."
     for question in wait.questions:
-        given = given_to(question, answers)
+        given = answers_to_question(question, answers)
         if not given or not all(part.strip() for part in given):
             return f"The question “{question.text[:200]}” has no answer."
         if len(given) > 1 and not question.several:
@@ -114,7 +114,7 @@ def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) ->
     return None
 
 
-def given_to(question: Question, answers: dict[str, str | list[str]]) -> list[str]:
+def answers_to_question(question: Question, answers: dict[str, str | list[str]]) -> list[str]:
     """The answers to one question, by its text or its header."""
     given = answers.get(question.text) or answers.get(question.header) or []
     return [given] if isinstance(given, str) else given

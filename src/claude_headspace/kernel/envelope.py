@@ -3,8 +3,8 @@
 Rules
 - `fired_at` is the sender's time, `received_at` the time of arrival. A `timestamp` inside a payload is only data.
 - `delivery_id` is made by the sender and unique in the journal: two deliveries with one id are one event.
-- `observations` were made around the event when it arrived (process, terminal, repository); `decisions` are what
-  Headspace decided then. Both are stored with the event: a replay neither looks at the machine nor decides again.
+- `observations` describe the process, terminal and repository when the event arrived; `decisions` are what Headspace
+  decided then. Both are stored with the event: a replay neither reads the machine nor decides again.
 - Stored, both are one JSON object: `encode_context` merges them, `decode_context` reads the same JSON into both.
 """
 
@@ -31,11 +31,12 @@ class Origin(StrEnum):
     PROCESS = "process"
     STATUS_LINE = "status_line"
     OPERATOR = "operator"
+    """An act of a person or of Headspace."""
     TIMER = "timer"
 
 
 class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What was found around an event when it arrived: the client, its terminal, its repository, its environment."""
+    """The client, its terminal, its repository and its environment when the event arrived."""
 
     tmux_session: str | None = None
     tmux_pane: str | None = None
@@ -60,7 +61,7 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     actor: str | None = None
     """Who requested an act."""
     anomaly: str | None = msgspec.field(default=None, name="flaw")
-    """What was wrong with the text that arrived, if it was repaired."""
+    """What was wrong with the text that arrived, if it was repaired. Older logs have the key `flaw`, so it stays."""
 
 
 class Decisions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -79,9 +80,9 @@ class Decisions(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     directives: tuple[str, ...] = ()
     """The instruction files that belong to the paths of a tool call."""
     advice: Advice | None = None
-    """What the client was told because of the effort."""
+    """What the effort added to the reply."""
     session_notice: SessionNotice | None = msgspec.field(default=None, name="care")
-    """What the session was told with the reply."""
+    """The notice that the session received with the reply. Stored with the key `care`, as in older logs."""
     verdict: Verdict | None = None
     """The ruling of the policy on the tool call, if any rule applied."""
 

@@ -11,22 +11,23 @@ Rules
 - Documents follow from the event and the agent after it, so a replay gives the same documents.
 """
 
-from typing import Any
-
 import msgspec
 
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.search_terms import truncate_middle
+from claude_headspace.kernel.search_terms import MAX_WORD_CHARACTERS
 from claude_headspace.kernel.state_machine import Actor
-from claude_headspace.kernel.tools import strings_in
+from claude_headspace.kernel.text import strings_in
 
 KINDS = ("prompt", "answer", "tool_input", "tool_result")
 
 MAX_TURN_CHARACTERS = 64 * 1024
 MAX_CALL_CHARACTERS = 4 * 1024
 """Indexed characters of a turn, and of a tool input or result."""
+
+GAP = "\n⋯\n"
+"""Between the two ends of a long text. It counts as a word, so that no phrase matches across it."""
 
 IDS_PER_EVENT = 16
 """The id of a document is the `seq` of its event times this, plus its position in the event."""
@@ -106,10 +107,24 @@ def call_text(document_id: int, event: Event) -> str:
 
 def call_texts(event: Event) -> list[CallText]:
     """The tool inputs and results of an event, without empty ones."""
-    calls = [CallText(each.kind, each.tool, join_strings(each.value)) for each in event.texts]
+    calls = [
+        CallText(each.kind, each.tool, truncate_middle("\n".join(strings_in(each.value)), MAX_CALL_CHARACTERS))
+        for each in event.texts
+    ]
     return [call for call in calls if call.text.strip()][: IDS_PER_EVENT - FIRST_CALL_POSITION]
 
 
-def join_strings(value: Any) -> str:
-    """The strings of a JSON value, one per line, truncated."""
-    return truncate_middle("\n".join(strings_in(value)), MAX_CALL_CHARACTERS)
+def truncate_middle(text: str, limit: int) -> str:
+    """The beginning and the end of a long text, equal parts, cut between words."""
+    if len(text) <= limit:
+        return text
+    half = (limit - len(GAP)) // 2
+    head = _nearest_boundary(text, half, -1)
+    tail = _nearest_boundary(text, len(text) - half, 1)
+    return text[:head] + GAP + text[tail:]
+
+
+def _nearest_boundary(text: str, at: int, step: int) -> int:
+    """The nearest boundary between words in one direction; `at` if there is none nearby."""
+    positions = range(at, at + step * MAX_WORD_CHARACTERS, step)
+    return next((position for position in positions if not text[position - 1 : position + 1].isalnum()), at)

@@ -20,8 +20,6 @@ MAX_QUERY_CHARACTERS = 1_000
 MAX_TERMS = 16
 SNIPPET_CHARACTERS = 200
 """The length of a snippet in characters."""
-GAP = "\n⋯\n"
-"""Between the two ends of a long text. It counts as a word, so that no phrase matches across it."""
 
 _ONE_CHARACTER_WORDS = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e01-\u0e30\U00020000-\U0003134f"
 _EMOJI = "\u203c-\u3299\U0001f000-\U0001faff"
@@ -70,22 +68,6 @@ def _normalize(word: str) -> str:
         "".join(each for each in plain if not unicodedata.combining(each))[:MAX_WORD_CHARACTERS]
         or word[:MAX_WORD_CHARACTERS]
     )
-
-
-def truncate_middle(text: str, limit: int) -> str:
-    """The beginning and the end of a long text, equal parts, cut between words."""
-    if len(text) <= limit:
-        return text
-    half = (limit - len(GAP)) // 2
-    head = _nearest_boundary(text, half, -1)
-    tail = _nearest_boundary(text, len(text) - half, 1)
-    return text[:head] + GAP + text[tail:]
-
-
-def _nearest_boundary(text: str, at: int, step: int) -> int:
-    """The nearest boundary between words in one direction; `at` if there is none nearby."""
-    positions = range(at, at + step * MAX_WORD_CHARACTERS, step)
-    return next((position for position in positions if not text[position - 1 : position + 1].isalnum()), at)
 
 
 def parse_query(text: str) -> Query:

@@ -1,10 +1,18 @@
-"""Shorten texts that are stored with agents, and format numbers with their nouns. Pure."""
+"""Texts: shorten summaries, names and ids, format numbers with nouns, find the strings of a JSON value. Pure."""
 
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 MAX_SUMMARY = 300
 MAX_NAME = 500
 """Characters of a summary, and of a name or id."""
+
+MAX_DEPTH = 64
+TEXT_BLOCK = ("type", "text")
+"""A member that only marks its neighbour as text."""
+
+ADDRESS_FIELDS = ("email", "address", "id", "name")
+"""Members that identify an object: a contact, a channel, a file."""
 
 _Name = TypeVar("_Name", bound=str | None)
 
@@ -27,3 +35,33 @@ def short(text: _Name) -> _Name:
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 agent", "1,204 events"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def strings_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """The strings of a JSON value in their order, without the `type` of text blocks."""
+    if isinstance(value, str):
+        yield value
+    elif depth < MAX_DEPTH and isinstance(value, list):
+        for item in value:
+            yield from strings_in(item, depth + 1)
+    elif depth < MAX_DEPTH and isinstance(value, dict):
+        for item in value.items():
+            if item != TEXT_BLOCK:
+                yield from strings_in(item[1], depth + 1)
+
+
+def strings_under(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
+    """The strings under these names, also those in lists, and in objects that name or address something."""
+    for name in names:
+        yield from _named_strings(value.get(name))
+
+
+def _named_strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _named_strings(each)
+        case dict():
+            yield from strings_under(value, ADDRESS_FIELDS)

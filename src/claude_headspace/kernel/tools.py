@@ -5,7 +5,6 @@ Rules
 - `ToolUse.input` and `ToolText.value` are JSON values as builtins. Nothing parses them again.
 """
 
-from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -13,13 +12,6 @@ import msgspec
 
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.wait_request import Ask
-
-MAX_DEPTH = 64
-TEXT_BLOCK = ("type", "text")
-"""A member that only marks its neighbour as text."""
-
-ADDRESS_FIELDS = ("email", "address", "id", "name")
-"""Members that identify an object: a contact, a channel, a file."""
 
 
 class ToolKind(StrEnum):
@@ -95,33 +87,3 @@ class ToolText(msgspec.Struct, frozen=True):
     """`tool_input` or `tool_result`."""
     tool: str | None
     value: Any
-
-
-def strings_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """The strings of a JSON value in their order, without the `type` of text blocks."""
-    if isinstance(value, str):
-        yield value
-    elif depth < MAX_DEPTH and isinstance(value, list):
-        for item in value:
-            yield from strings_in(item, depth + 1)
-    elif depth < MAX_DEPTH and isinstance(value, dict):
-        for item in value.items():
-            if item != TEXT_BLOCK:
-                yield from strings_in(item[1], depth + 1)
-
-
-def strings_under(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
-    """The strings under these names, also those in lists, and in objects that name or address something."""
-    for name in names:
-        yield from _named_strings(value.get(name))
-
-
-def _named_strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in value:
-                yield from _named_strings(each)
-        case dict():
-            yield from strings_under(value, ADDRESS_FIELDS)

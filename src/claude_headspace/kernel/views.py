@@ -368,10 +368,6 @@ def _background_views(agent: Agent) -> tuple[BackgroundTaskView, ...]:
     )
 
 
-def _news_views(agent: Agent) -> tuple[NewsView, ...]:
-    return tuple(NewsView(each.mission_id, each.goal, iso(each.at), each.woken) for each in agent.worker_reports)
-
-
 def _briefed_view(agent: Agent) -> BriefedView | None:
     found = agent.session_context
     return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from claude_headspace.clients.claude_code.replies import keep_turn, with_context
+from claude_headspace.clients.claude_code.replies import block_stop, with_context
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.effort import messages
 from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
@@ -44,7 +44,7 @@ def add_advice(
 ) -> AdvisedReply:
     """Return Claude Code's part of the reply with everything added. Reads the files to preload, so it may block."""
     if notice.blocks_turn_end:
-        return AdvisedReply(keep_turn(reply, "\n\n".join(notice.texts)))
+        return AdvisedReply(block_stop(reply, "\n\n".join(notice.texts)))
     text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
     return AdvisedReply(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 

@@ -8,8 +8,8 @@ import pytest
 from claude_headspace.clients.claude_code.transcript import (
     read_line,
 )
+from claude_headspace.clients.client_files import Line
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.readings import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Fact

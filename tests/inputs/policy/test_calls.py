@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.tool_uses import describe_call
+from claude_headspace.clients.tools import describe_call
 from claude_headspace.inputs.policy.calls import analyse_call, analyse_event
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Use

@@ -30,7 +30,7 @@ class Machine:
 
     def steady_clock(self, on_jump: Callable[[str], None] = lambda _message: None) -> SteadyClock:
         """A steady clock of this machine."""
-        return SteadyClock(self.wall, on_jump, self._monotonic)
+        return SteadyClock(on_jump, lambda: self.wall() * 1_000, lambda: self._monotonic() * 1_000)
 
 
 def test_it_follows_the_system_clock() -> None:

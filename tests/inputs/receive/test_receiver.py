@@ -15,12 +15,15 @@ from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import (
     HookReceiver,
+    Sanitizer,
     event_name,
     new_id,
     read_identity,
     replace_lone_surrogates,
 )
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
+from claude_headspace.kernel.redaction import REDACTED, Redactor
+from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
 
@@ -438,3 +441,25 @@ def test_no_bytes_cause_a_server_error(daemon: RunningDaemon, payload: bytes, ev
 def test_projections_equal_a_replay_after_random_events(daemon: RunningDaemon) -> None:
     """The journal verifies."""
     assert daemon.verified()
+
+
+# --- sanitizing ---
+
+SECRET = "sk-ant-" + "a" * 40
+
+
+def test_secrets_are_redacted_before_text_is_truncated() -> None:
+    """No part of a secret is stored."""
+    sanitizer = Sanitizer(Bounds(speech=1_024, result=1_024))
+    text = ("x " * 300 + SECRET + " y") * 30
+    assert SECRET[:20].encode() not in sanitizer.hook(json.dumps({"prompt": text}).encode())
+
+
+def test_hook_and_transcript_store_the_same_text() -> None:
+    """A prompt that both report is one turn, so both must be sanitized alike."""
+    sanitizer = Sanitizer(Bounds(speech=2_000, result=1_024), Redactor(["pin"]))
+    prompt = f"pin {SECRET} " + "wörd " * 1_000
+    hook = json.loads(sanitizer.hook(json.dumps({"prompt": prompt}).encode()))
+    line = json.loads(sanitizer.line(json.dumps({"message": {"role": "user", "content": prompt}}).encode() + b"\n"))
+    assert hook["prompt"] == line["message"]["content"]
+    assert hook["prompt"].startswith(f"{REDACTED} {REDACTED} wörd")

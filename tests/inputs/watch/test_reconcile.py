@@ -5,12 +5,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from claude_headspace.inputs.watch.reconcile import Cadence, Mode, Polling, Reconciler, awake_clock, polling
+from claude_headspace.inputs.watch.reconcile import Cadence, Check, Mode, Polling, Reconciler, polling
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import START, ManualClock
 
+DEFAULT = Cadence()
 FAST = Cadence(active=3600, silent=0.01, silent_after=300)
 """Silence is measured by the manual clock; only the pause between two checks takes real time."""
+
+
+def reconciler_with(clock: ManualClock, cadence: Cadence = DEFAULT, *checks: Check) -> Reconciler:
+    """A reconciler on a machine that never sleeps."""
+    return Reconciler(cadence, clock, list(checks), lambda: clock() * 1_000)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_the_mode_depends_on_the_time_since_the_last_hook(silence: float, expect
 def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
     """Polling begins 300 s after the start."""
     clock = ManualClock()
-    reconciler = Reconciler(Cadence(), clock, [])
+    reconciler = reconciler_with(clock)
     assert reconciler.polling.mode is Mode.HOOKS_ACTIVE
     assert reconciler.last_event_at is None
     clock.advance(300)
@@ -42,9 +48,9 @@ def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
 def test_a_hook_ends_polling() -> None:
     """The long interval is used again at once."""
     clock = ManualClock()
-    reconciler = Reconciler(Cadence(), clock, [])
+    reconciler = reconciler_with(clock)
     clock.advance(1_000)
-    reconciler.set_last_hook(clock())
+    reconciler.hook_arrived(clock())
     assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, 60)
     assert reconciler.last_event_at == clock()
 
@@ -73,7 +79,7 @@ def run(
 
     async def main() -> CountedCheck:
         clock, check = ManualClock(), CountedCheck()
-        reconciler = Reconciler(cadence, clock, [check])
+        reconciler = reconciler_with(clock, cadence, check)
         reconciler.start()
         was_running = reconciler.running
         await asyncio.sleep(0)
@@ -90,7 +96,7 @@ def test_it_checks_often_while_no_hooks_arrive() -> None:
 
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         clock.advance(301)
-        reconciler.set_last_hook(clock() - 301 * SECOND)
+        reconciler.hook_arrived(clock() - 300 * SECOND)
         for _ in range(3):
             await check.next_run()
         assert reconciler.checked_at == clock()
@@ -103,7 +109,7 @@ def test_it_checks_rarely_while_hooks_arrive() -> None:
 
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(50):
-            reconciler.set_last_hook(clock.advance(1))
+            reconciler.hook_arrived(clock.advance(1))
             await asyncio.sleep(0)
         assert check.count == 0
         assert reconciler.checked_at is None
@@ -117,10 +123,10 @@ def test_the_interval_follows_the_mode_at_once() -> None:
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
         for _ in range(20):
             clock.advance(301)
-            reconciler.set_last_hook(clock() - 301 * SECOND)
+            reconciler.hook_arrived(clock() - 300 * SECOND)
             assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, FAST.silent)
             await check.next_run()
-            reconciler.set_last_hook(clock())
+            reconciler.hook_arrived(clock())
             assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, FAST.active)
             await asyncio.sleep(0)
 
@@ -152,21 +158,12 @@ def test_a_failing_check_does_not_stop_the_others() -> None:
 def test_time_asleep_does_not_count() -> None:
     """No hook can arrive while the machine sleeps, so only the time awake counts."""
     clock, awake, modes = ManualClock(), ManualClock(), list[Mode]()
-    reconciler = Reconciler(Cadence(), clock, [], awake)
-    reconciler.set_last_hook(clock())
+    reconciler = Reconciler(Cadence(), clock, [], lambda: awake() * 1_000)
+    reconciler.hook_arrived(clock())
     clock.advance(8 * 3_600)
     modes.append(reconciler.polling.mode)
     awake.advance(300)
     modes.append(reconciler.polling.mode)
-    reconciler.set_last_hook(clock.advance(1))
+    reconciler.hook_arrived(clock.advance(1))
     modes.append(reconciler.polling.mode)
     assert modes == [Mode.HOOKS_ACTIVE, Mode.POLLING_FALLBACK, Mode.HOOKS_ACTIVE]
-
-
-def test_the_awake_clock_ignores_changes_of_the_system_clock() -> None:
-    """It starts at the current time and counts on its own."""
-    clock = ManualClock()
-    awake = awake_clock(clock)
-    before = awake()
-    clock.advance(3_600)
-    assert START <= before <= awake() < START + 60 * SECOND

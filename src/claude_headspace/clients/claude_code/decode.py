@@ -42,28 +42,33 @@ MAX_LIMITS = 8
 REGISTRY_WAITS = {"permission prompt": "permission", "input needed": "question", "dialog open": "dialog"}
 
 
-def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
-    """Decode an envelope of this client. Never raises."""
-    match envelope.origin:
-        case Origin.REGISTRY:
-            return _decode_registry(envelope, body, anomaly)
-        case Origin.TRANSCRIPT:
-            return decode_line(envelope, body, anomaly)
-        case Origin.STATUS_LINE:
-            return _decode_status_line(envelope, body, anomaly)
-        case _:
-            return _decode_hook(envelope, body, anomaly)
+RESULT_FIELDS = {"PermissionDenied": "reason", "PostToolUse": "tool_response", "PostToolUseFailure": "error"}
+"""The field that has the result of an ended call, by hook."""
+
+TEXT_KINDS = {
+    HookKind.BEFORE_TOOL: "tool_input",
+    HookKind.AFTER_TOOL: "tool_result",
+    HookKind.TOOL_FAILED: "tool_result",
+}
+"""What search finds of a call: the input when it begins, the result when it ended."""
 
 
-def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    """Decode a hook. Never raises."""
     known = wire.HOOKS.get(envelope.name)
     shape, misfit = fit(body, known or wire.WireHook)
     anomaly = misfit or anomaly or (f"unknown event {envelope.name}" if known is None else None)
-    kind, use = KINDS.get(envelope.name), None
+    kind = KINDS.get(envelope.name)
+    use: ToolUse | None = None
+    texts: tuple[ToolText, ...] = ()
     if isinstance(shape, wire.WireTool):
-        given = tools.read_input(shape.tool_input)
-        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, shape.outcome)
+        given, result = fit(shape.tool_input, wire.WireToolInput)[0], RESULT_FIELDS.get(envelope.name)
+        outcome = getattr(shape, result) if result else None
+        use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, outcome)
         fact = TOOL_FACTS[envelope.name](shape, given, use)
+        if kind in TEXT_KINDS:
+            text = use.input if kind is HookKind.BEFORE_TOOL else use.result
+            texts = (ToolText(TEXT_KINDS[kind], use.name or None, text),)
     elif shape.agent_id and envelope.name in FACTS_IN_SUBAGENT:
         fact = FACTS_IN_SUBAGENT[envelope.name](shape)
     else:
@@ -76,7 +81,7 @@ def _decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
         anomaly or envelope.observations.anomaly,
         hook=kind,
         tool=use,
-        texts=_texts(kind, use),
+        texts=texts,
         team_signal=_team_signal(kind, body) if kind in TEAM_HOOKS else None,
     )
 
@@ -98,15 +103,6 @@ def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         subagent_id=shape.agent_id and short(shape.agent_id),
         subagent_type=shape.agent_type and short(shape.agent_type),
     )
-
-
-def _texts(kind: HookKind | None, use: ToolUse | None) -> tuple[ToolText, ...]:
-    """The input of a call that begins, the result of one that ended."""
-    if use is not None and kind is HookKind.BEFORE_TOOL:
-        return (ToolText("tool_input", use.name or None, use.input),)
-    if use is not None and kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
-        return (ToolText("tool_result", use.name or None, use.result),)
-    return ()
 
 
 def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal:
@@ -302,3 +298,11 @@ def _decode_status_line(envelope: Envelope, body: Any, anomaly: str | None) -> E
 
 def _input_tokens(usage: wire.WireUsage) -> int:
     return usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+
+
+DECODERS: dict[Origin, Callable[[Envelope, Any, str | None], Event]] = {
+    Origin.REGISTRY: _decode_registry,
+    Origin.STATUS_LINE: _decode_status_line,
+    Origin.TRANSCRIPT: decode_line,
+}
+"""The decoders of everything but hooks."""

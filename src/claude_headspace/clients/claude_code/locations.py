@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from claude_headspace.clients.claude_code import NAME
-from claude_headspace.clients.claude_code.registry import read_entry
-from claude_headspace.clients.claude_code.transcript import describe_subagent, read_line
-from claude_headspace.clients.client import Client, RegistryFiles, TranscriptFiles
+from claude_headspace.clients.claude_code.transcript import describe_subagent
 
-PROJECTS = "projects"
-SESSIONS = "sessions"
+TRANSCRIPTS = "projects"
+"""The directory of transcripts, below a configuration directory."""
+REGISTRY = "sessions"
+"""The directory of the session registry, below a configuration directory."""
 SUBAGENTS = "subagents"
 
 _TRANSCRIPT = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
@@ -63,18 +62,6 @@ def is_entry(path: Path) -> bool:
     return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
 
 
-CLAUDE_CODE = Client(
-    name=NAME,
-    transcripts=TranscriptFiles(
-        directory=PROJECTS,
-        is_transcript=is_transcript,
-        find=find_transcripts,
-        session_of=session_of,
-        is_subagent=is_subagent,
-        notes_of=notes_of,
-        notes_line=notes_line,
-        read_line=read_line,
-    ),
-    registry=RegistryFiles(directory=SESSIONS, is_entry=is_entry, entry_of=lambda pid: f"{pid}.json", read=read_entry),
-)
-"""How the files of Claude Code are found and read."""
+def entry_name(pid: int) -> str:
+    """The file name of a process's registry entry."""
+    return f"{pid}.json"

@@ -5,7 +5,7 @@ This reads what is needed to know whose entry it is and whether it is new. `deco
 
 import msgspec
 
-from claude_headspace.clients.readings import Activity, RegistryEntry
+from claude_headspace.clients.client_files import Activity, RegistryEntry
 from claude_headspace.kernel.envelope import SECOND, Micros
 
 MILLISECOND: Micros = SECOND // 1000

@@ -1,11 +1,11 @@
 """Replies to Claude Code's hooks, in its JSON. Pure.
 
 Rules
-- A reply is empty where there is nothing to act on: what a hook prints may reach the model.
-- A verdict is expressed in the fields of the hook that it is about. Other hooks know no verdict.
-- Of two denials the first stands: a policy's is not replaced by an effort's.
-- An answer of a person goes to the hook that the client keeps open. An edited input replaces the call's input as a
-  whole; answers to questions are added to it.
+- A reply is empty if there is nothing to act on: what a hook prints may reach the model.
+- A verdict is expressed in the fields of the hook that it is about. Other hooks have no field for a verdict.
+- If both the policy and the effort deny a call, the policy's denial is kept.
+- An answer of a person goes to the hook that the client keeps open. An edited input replaces the complete
+  input of the call; answers to questions are added to it.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ import msgspec
 
 from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, given_to
+from claude_headspace.kernel.answers import Answer, answers_to_question
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
@@ -29,11 +29,11 @@ def verdict_reply(hook: str, verdict: Verdict) -> bytes:
     kind = KINDS.get(hook)
     if verdict.ruling is Ruling.WARN:
         return msgspec.json.encode({"systemMessage": verdict.reason}) if kind is HookKind.BEFORE_TOOL else b""
-    output = _ruling(kind, verdict)
+    output = _verdict_fields(kind, verdict)
     return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": hook, **output}}) if output else b""
 
 
-def _ruling(kind: HookKind | None, verdict: Verdict) -> dict[str, Any]:
+def _verdict_fields(kind: HookKind | None, verdict: Verdict) -> dict[str, Any]:
     reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
     match kind:
         case HookKind.BEFORE_TOOL:
@@ -58,8 +58,8 @@ def with_context(hook: str, reply: bytes, text: str, denial: str | None = None) 
     return msgspec.json.encode(output) if len(specific) > 1 or len(output) > 1 else reply
 
 
-def keep_turn(reply: bytes, reason: str) -> bytes:
-    """A reply that keeps the turn from ending, with the reason for the model."""
+def block_stop(reply: bytes, reason: str) -> bytes:
+    """A reply that prevents the turn from ending, with the reason for the model."""
     output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
     return msgspec.json.encode(output | {"decision": "block", "reason": reason})
 
@@ -87,7 +87,8 @@ def _decision(event: Event, wait: Wait, answer: Answer) -> dict[str, Any]:
     elif answer.input is not None:
         decision["updatedInput"] = answer.input
     elif wait.kind == "plan":
-        # A plan is approved only with an input (2.1.325). The client has the text in its own file; ours may be cut.
+        # A plan is approved only with an input (2.1.325). The client has the full plan in a file. The stored plan may
+        # be truncated, so it is left out.
         decision["updatedInput"] = {name: value for name, value in _input(event).items() if name != "plan"}
     if answer.always:
         decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
@@ -101,4 +102,4 @@ def _input(event: Event) -> dict[str, Any]:
 
 def _answers(wait: Wait, answers: dict[str, str | list[str]]) -> dict[str, str]:
     """As the client itself stores them: by the text of the question, several labels joined with commas."""
-    return {question.text: ", ".join(given_to(question, answers)) for question in wait.questions}
+    return {question.text: ", ".join(answers_to_question(question, answers)) for question in wait.questions}

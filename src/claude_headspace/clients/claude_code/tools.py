@@ -12,9 +12,8 @@ import msgspec
 from claude_headspace.clients.claude_code import SHELL_TOOL, wire
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
-from claude_headspace.kernel.text import one_line, short
-from claude_headspace.kernel.tolerant_json import fit
-from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse, strings_under
+from claude_headspace.kernel.text import one_line, short, strings_under
+from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse
 from claude_headspace.kernel.wait_request import Ask, Option, Question
 
 TOOLS: dict[str, Tool] = {
@@ -77,7 +76,7 @@ SUMMARY_FIELDS = (
 def tool_use(
     name: str, tool_input: object, call_id: str | None, body: wire.WireToolInput, result: object = None
 ) -> ToolUse:
-    """Describe a tool use; `body` is its input as read by `read_input`."""
+    """Describe a tool use; `body` has the fields of its input that every tool may have."""
     tool = find_tool(name)
     names_files = isinstance(tool_input, dict) and (tool.file or tool.kind is ToolKind.MCP)
     return ToolUse(
@@ -91,11 +90,6 @@ def tool_use(
         files=tuple(_files(name, tool, tool_input)) if names_files else (),
         ask=_ask(tool.asks, body) if tool.asks else None,
     )
-
-
-def read_input(tool_input: object) -> wire.WireToolInput:
-    """Read the fields of an input that every tool may have."""
-    return fit(tool_input, wire.WireToolInput)[0]
 
 
 def digest(tool_input: object) -> str:

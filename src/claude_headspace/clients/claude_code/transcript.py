@@ -21,7 +21,7 @@ import msgspec
 
 from claude_headspace.clients.claude_code import messages, wire
 from claude_headspace.clients.claude_code.messages import finished_task
-from claude_headspace.clients.claude_code.tools import answer_of, read_input, tool_started, tool_use
+from claude_headspace.clients.claude_code.tools import answer_of, tool_started, tool_use
 from claude_headspace.clients.claude_code.transcript_wire import (
     WireAttachment,
     WireBlock,
@@ -29,14 +29,14 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireLine,
     WireMessage,
 )
-from claude_headspace.clients.readings import Line
+from claude_headspace.clients.client_files import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.size_limits import MOST_MEMBERS, Bounds, cut, shortened
-from claude_headspace.kernel.text import one_line, short
+from claude_headspace.kernel.text import one_line, short, strings_in
 from claude_headspace.kernel.tolerant_json import fit, tolerant
-from claude_headspace.kernel.tools import ToolText, strings_in
+from claude_headspace.kernel.tools import ToolText
 
 LINE = "TranscriptLine"
 """The event name of a line."""
@@ -190,7 +190,7 @@ def _assistant(line: WireLine) -> Iterator[Fact]:
         if block.type == "text" and block.text.strip():
             yield from _speech(line, block.text, final=final)
         elif block.type == "tool_use" and block.id:
-            given = read_input(block.input)
+            given = fit(block.input, wire.WireToolInput)[0]
             yield tool_started(tool_use(block.name, block.input, block.id, given), given)
     if line.is_aborted_mid_stream:
         yield facts.TurnInterrupted()

@@ -36,7 +36,6 @@ class WireSessionStart(WireHook):
 
     source: str = "startup"
     model: str | None = None
-    context_tokens: int | None = None
 
 
 class WireSessionEnd(WireHook):
@@ -64,11 +63,6 @@ class WireTool(WireHook):
     tool_input: Any = None
     tool_use_id: str | None = None
 
-    @property
-    def outcome(self) -> Any:
-        """What came of the call; None while it has not ended."""
-        return None
-
 
 class WirePermissionRequest(WireTool):
     """The client shows a dialog. It has no `tool_use_id`."""
@@ -81,34 +75,17 @@ class WirePermissionDenied(WireTool):
 
     reason: str = ""
 
-    @property
-    def outcome(self) -> Any:
-        """What came of the call."""
-        return self.reason
-
 
 class WirePostToolUse(WireTool):
     """A call finished."""
 
     tool_response: Any = None
-    duration_ms: int | None = None
-
-    @property
-    def outcome(self) -> Any:
-        """What came of the call."""
-        return self.tool_response
 
 
 class WirePostToolUseFailure(WireTool):
     """A call failed."""
 
     error: str = ""
-    is_interrupt: bool = False
-
-    @property
-    def outcome(self) -> Any:
-        """What came of the call."""
-        return self.error
 
 
 class WireBatchedCall(msgspec.Struct):

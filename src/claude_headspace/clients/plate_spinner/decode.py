@@ -52,7 +52,7 @@ PLATES = {
 def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     """Decode an event. Never raises."""
     shape, misfit = fit(body, WirePlate)
-    given = tools.read_input(shape.input)
+    given = fit(shape.input, wire.WireToolInput)[0]
     return Event(
         hook_meta(envelope, shape),
         FACTS[envelope.name](shape, given),

@@ -12,7 +12,8 @@ from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
 from claude_headspace.kernel.policy.rules import matches_any, name_pattern
-from claude_headspace.kernel.tools import ToolKind, ToolUse, strings_under
+from claude_headspace.kernel.text import strings_under
+from claude_headspace.kernel.tools import ToolKind, ToolUse
 
 MAX_RECIPIENTS = 50
 

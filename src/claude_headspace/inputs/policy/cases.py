@@ -18,8 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from claude_headspace.clients.claude_code import SHELL_TOOL
-from claude_headspace.clients.tool_uses import describe_call
-from claude_headspace.clients.tools import find_tool
+from claude_headspace.clients.tools import describe_call, find_tool
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.files import RuleBook

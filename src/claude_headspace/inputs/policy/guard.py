@@ -162,7 +162,7 @@ class PolicyGuard:
         if self._refreshed_at is not None and now < self._refreshed_at + self._refresh_seconds:
             return
         self._refreshed_at = now
-        stamps = tuple(map(_file_stamp, self._files))
+        stamps = _file_stamps(*self._files)
         if stamps == self._file_stamps:
             return
         self._file_stamps = stamps
@@ -178,7 +178,7 @@ class PolicyGuard:
         policy = self.book.policy
         if not root.startswith("/"):
             return policy
-        stamp = _file_stamp(Path(root) / PROJECT_FILE)
+        stamp = _file_stamps(Path(root) / PROJECT_FILE)
         project = self._projects.get(root)
         if project is None or project.file_stamp != stamp:
             if len(self._projects) >= MAX_PROJECTS:
@@ -241,9 +241,11 @@ def _describe_error(error: Exception) -> str:
     return f"internal error ({type(error).__name__})"
 
 
-def _file_stamp(path: Path) -> object:
-    """Return a value that changes when the file changes; None if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        status = path.stat()
-        return status.st_mtime_ns, status.st_size, status.st_ino
-    return None
+def _file_stamps(*paths: Path) -> list[object]:
+    """Return a value that changes when one of the files changes, appears or disappears."""
+    stamps = list[object]()
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            status = path.stat()
+            stamps.append((path, status.st_mtime_ns, status.st_size, status.st_ino))
+    return stamps

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import structlog
 
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -28,27 +27,25 @@ def wall_clock() -> Micros:
     return time.time_ns() // 1_000
 
 
-def monotonic_clock() -> Micros:
-    """Microseconds that pass independently of the system clock."""
-    return time.monotonic_ns() // 1_000
-
-
 class SteadyClock:
     """The system clock plus an offset, which is zero unless the clock was set back."""
 
     def __init__(
-        self, wall: Clock, on_jump: Callable[[str], None] = lambda _message: None, monotonic: Clock = monotonic_clock
+        self,
+        on_jump: Callable[[str], None] = lambda _message: None,
+        wall_ns: Callable[[], int] = time.time_ns,
+        monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._wall = wall
         self._on_jump = on_jump
-        self._monotonic = monotonic
-        self._last_wall, self._last_monotonic = wall(), monotonic()
+        self._wall_ns = wall_ns
+        self._monotonic_ns = monotonic_ns
+        self._last_wall, self._last_monotonic = wall_ns() // 1_000, monotonic_ns() // 1_000
         self._offset: Micros = 0
         self._last = self._last_wall
 
     def __call__(self) -> Micros:
         """The current time."""
-        wall, monotonic = self._wall(), self._monotonic()
+        wall, monotonic = self._wall_ns() // 1_000, self._monotonic_ns() // 1_000
         moved, passed = wall - self._last_wall, monotonic - self._last_monotonic
         self._last_wall, self._last_monotonic = wall, monotonic
         if moved < passed - MIN_JUMP:

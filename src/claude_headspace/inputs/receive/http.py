@@ -7,6 +7,7 @@ them do not fill the memory.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -51,7 +52,7 @@ LARGE_BODY_SECONDS = 60.0
 
 
 class HookEndpoint:
-    """Receives hooks."""
+    """Receives hooks. Their name is the end of the path, unless `read_event_name` reads it from the body."""
 
     def __init__(
         self,
@@ -59,11 +60,13 @@ class HookEndpoint:
         answer: Answer,
         max_body_bytes: int,
         counters: HookCounters,
+        read_event_name: Callable[[bytes], str] | None = None,
     ) -> None:
         self._receiver = receiver
         self._answer = answer
         self._max_body_bytes = max_body_bytes
         self._counters = counters
+        self._read_event_name = read_event_name
         self._large_body = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,32 +84,29 @@ class HookEndpoint:
             self._counters.stored(stored, time.perf_counter() - started)
         if not isinstance(reply, bytes):
             reply = await reply(_disconnected(receive))
-        await (send_json(send, 200, reply) if reply else send_empty(send))
+        if reply:
+            await send_json(send, 200, reply)
+        else:
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
         """The reply, and the name of the event if it is stored in the journal."""
-        length = content_length(scope)
-        if length is not None and length <= SMALL_BODY_BYTES:
-            return await self._process_body(scope, await read_body(receive, length, self._max_body_bytes))
-        async with self._large_body:
+        headers = scope["headers"]
+        length = next((int(value) for key, value in headers if key == b"content-length" and value.isdigit()), None)
+        is_large = length is None or length > SMALL_BODY_BYTES
+        async with self._large_body if is_large else nullcontext():
             try:
-                async with asyncio.timeout(LARGE_BODY_SECONDS):
+                async with asyncio.timeout(LARGE_BODY_SECONDS if is_large else None):
                     body = await read_body(receive, length or 0, self._max_body_bytes)
             except TimeoutError as error:
                 raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
-            return await self._process_body(scope, body)
-
-    async def _process_body(self, scope: Scope, body: bytes) -> tuple[bytes | Held, str]:
-        event, trusted = self.event_name(scope, body), bool(scope.get(TRUSTED))
-        received = await self._receiver.receive(event, body, scope["headers"], trusted=trusted)
-        for_client = trusted and HOOK_REPLY_HEADER in scope["headers"]
-        reply = await self._answer(received, reply_reaches_client=for_client)
+            event = self._read_event_name(body) if self._read_event_name else scope["path"].removeprefix(HOOK_PREFIX)
+            trusted = bool(scope.get(TRUSTED))
+            received = await self._receiver.receive(event, body, headers, trusted=trusted)
+            for_client = trusted and HOOK_REPLY_HEADER in headers
+            reply = await self._answer(received, reply_reaches_client=for_client)
         return reply.content, received.envelope.name if reply.is_stored else ""
-
-    def event_name(self, scope: Scope, _body: bytes) -> str:
-        """The event name, from the path."""
-        path: str = scope["path"]
-        return path.removeprefix(HOOK_PREFIX)
 
 
 def dispatch(hooks: ASGIApp, by_path: Mapping[str, ASGIApp], others: ASGIApp) -> ASGIApp:
@@ -132,17 +132,6 @@ async def send_json(send: Send, status: int, body: bytes) -> None:
     headers = [JSON, (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-async def send_empty(send: Send) -> None:
-    """Reply without a body."""
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
-
-
-def content_length(scope: Scope) -> int | None:
-    """The declared length of the body, if any."""
-    return next((int(value) for key, value in scope["headers"] if key == b"content-length" and value.isdigit()), None)
 
 
 async def read_body(receive: Receive, length: int, max_bytes: int) -> bytes:

@@ -8,11 +8,9 @@ another one in the same directory.
 import re
 
 import msgspec
-from starlette.types import Scope
 
 from claude_headspace.clients.plate_spinner.decode import PLATES
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.http import HookEndpoint
 
 EVENTS_PATH = "/events"
 
@@ -25,18 +23,15 @@ class WirePlateType(msgspec.Struct):
     event_type: str = ""
 
 
-class PlateEndpoint(HookEndpoint):
-    """Receives plate-spinner's events."""
-
-    def event_name(self, _scope: Scope, body: bytes) -> str:
-        """The event name, from the body. An unknown type only proves that the agent is alive."""
-        try:
-            event_type = msgspec.json.decode(body, type=WirePlateType).event_type
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _bad_type(f"The body is not a plate-spinner event: {error}.") from error
-        if not _TYPE.fullmatch(event_type):
-            raise _bad_type("`event_type` is missing or not a valid name.")
-        return PLATES.get(event_type) or f"plate_{event_type}"
+def read_event_name(body: bytes) -> str:
+    """The event name, from the body. An unknown type only proves that the agent is alive."""
+    try:
+        event_type = msgspec.json.decode(body, type=WirePlateType).event_type
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _bad_type(f"The body is not a plate-spinner event: {error}.") from error
+    if not _TYPE.fullmatch(event_type):
+        raise _bad_type("`event_type` is missing or not a valid name.")
+    return PLATES.get(event_type) or f"plate_{event_type}"
 
 
 def _bad_type(message: str) -> BadRequest:

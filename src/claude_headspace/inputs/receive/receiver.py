@@ -2,7 +2,7 @@
 
 Rules
 - Every event name is accepted, also names that Headspace does not know.
-- The payload is stored as it arrived, after secrets were redacted and long text was truncated (`sanitize`).
+- The payload is stored as it arrived, after secrets were redacted and long text was truncated (`Sanitizer`).
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
 - The hook script adds metadata that a payload does not have: in `X-Headspace-…` headers, or as notes in a spool file.
@@ -20,12 +20,15 @@ import msgspec
 from msgspec import Meta
 
 from claude_headspace.clients import claude_code
+from claude_headspace.clients.claude_code import transcript
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.sanitize import Sanitizer
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
+from claude_headspace.kernel import size_limits
+from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
+from claude_headspace.kernel.redaction import Redactor
+from claude_headspace.kernel.size_limits import Bounds
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
@@ -95,7 +98,7 @@ def replace_lone_surrogates(body: bytes) -> bytes:
 
 
 def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Check a body and read its identity. Returns the identity and the body, repaired if necessary.
+    """Read the identity in a body. Returns the identity and the body, repaired if necessary.
 
     `lenient` also repairs bytes that are not UTF-8.
     """
@@ -114,7 +117,6 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
         raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
     except RecursionError as error:
         raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    _check_session_id(identity.session_id)
     return identity, body
 
 
@@ -128,14 +130,12 @@ def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, byte
         value = msgspec.json.decode(body)
         identity = msgspec.convert(value, WireIdentity)
     except UNREADABLE:
-        return *read_identity(body, lenient=lenient), None
-    _check_session_id(identity.session_id)
-    return identity, body, value
-
-
-def _check_session_id(name: str) -> None:
-    if not name.strip() or not name.isprintable() or "\ufffd" in name:
+        identity, body = read_identity(body, lenient=lenient)
+        value = None
+    session_id = identity.session_id
+    if not session_id.strip() or not session_id.isprintable() or "\ufffd" in session_id:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
+    return identity, body, value
 
 
 def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
@@ -157,6 +157,22 @@ _process_id = secrets.token_hex(6)
 def new_id() -> str:
     """A unique id that sorts by time, so that rows created together are stored together."""
     return f"{time.time_ns() // 1_000_000:012x}{next(_counter) & 0xFFFFFF:06x}{_process_id}"
+
+
+class Sanitizer:
+    """Sanitizes payloads before they are stored: redacts secrets first, then truncates long text."""
+
+    def __init__(self, limits: Bounds | None = None, redact: Redactor | None = None) -> None:
+        self._bounds = limits or Bounds()
+        self._redact = redact or Redactor()
+
+    def hook(self, payload: bytes) -> bytes:
+        """The payload of a hook as it is stored."""
+        return size_limits.bounded(self._redact(payload), self._bounds)
+
+    def line(self, raw: bytes) -> bytes:
+        """A line of a transcript as it is stored."""
+        return transcript.bounded(self._redact(raw.strip()), self._bounds)
 
 
 class HookReceiver:
@@ -185,84 +201,77 @@ class HookReceiver:
         notes = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
         if not trusted:
             notes = {key: value for key, value in notes.items() if key not in TRUSTED_NOTES}
-        return await self._receive(event_name(path), body, notes, lenient=trusted)
+        return await self._receive(path, body, notes, lenient=trusted)
 
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
         """Receive a hook from the spool or the socket. The notes contain the verdict if it was judged before."""
-        received = await self._receive(event_name(event), payload, notes, lenient=True)
+        received = await self._receive(event, payload, notes, lenient=True)
         verdict = _verdict(notes.get(b"verdict"))
         return received if verdict is None else received.decided(verdict=verdict)
 
-    async def _receive(self, name: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
-        received_at = self._clock()
+    async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
+        name, received_at = _NAMES.get(event) or event_name(event), self._clock()
         identity, original, value = read_body(body, lenient=lenient)
-        project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
-        observations = _observations(identity, notes, project)
+        observations = await self._observe(identity, notes)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
-        envelope_id, payload = new_id(), self._sanitizer.hook(original)
+        envelope_id, payload, delivery_id = new_id(), self._sanitizer.hook(original), notes.get(b"delivery-id")
         envelope = Envelope(
             id=envelope_id,
             name=name,
             origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
             client=claude_code.NAME,
             host=self._host,
-            fired_at=self._fired_at(notes.get(b"fired-at"), received_at),
+            fired_at=self._fired_at(notes[b"fired-at"], received_at) if b"fired-at" in notes else received_at,
             received_at=received_at,
             payload=payload,
             original_payload=original if payload is not original else None,
-            observations=await self._add_ancestry(observations),
-            delivery_id=_delivery_id(notes.get(b"delivery-id")) or envelope_id,
+            observations=observations,
+            delivery_id=(_delivery_id(delivery_id) if delivery_id else None) or envelope_id,
         )
         return Received(envelope, decode(envelope, value if payload is original else None), value)
 
-    def _fired_at(self, seconds: bytes | None, received_at: Micros) -> Micros:
-        """The sender's time, in seconds since 1970. The time of reception if that is missing, invalid or later."""
+    async def _observe(self, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
+        """The client's terminal, process and project: from the notes, the body and this host."""
+        project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
+        texts = {name: _text(notes[name]) for name in NOTES if name in notes}
+        pid = (_number(notes[b"client-pid"]) if b"client-pid" in notes else None) or identity.client_pid
+        client = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
+        ancestor_pids = _numbers(notes[b"ancestor-pids"]) if b"ancestor-pids" in notes else ()
+        return Observations(
+            tmux_session=texts.get(b"tmux-session") or identity.tmux_session,
+            tmux_pane=texts.get(b"tmux-pane") or identity.tmux_pane,
+            client_pid=pid,
+            client_started_at=client.client_started_at,
+            ancestor_pids=client.ancestor_pids or ancestor_pids,
+            headspace_id=texts.get(b"session-id") or identity.headspace_session_id,
+            wrapper_id=texts.get(b"wrapper-id"),
+            fleet_id=texts.get(b"agent-id"),
+            role=texts.get(b"role"),
+            declared_mode=texts.get(b"mode"),
+            declared_mission_id=texts.get(b"mission-id"),
+            project_root=project.project_root,
+            branch=project.branch,
+        )
+
+    def _fired_at(self, seconds: bytes, received_at: Micros) -> Micros:
+        """The sender's time, in seconds since 1970. The time of reception if that is invalid or later."""
         try:
-            fired_at = self._correct_time(round(float(seconds) * SECOND)) if seconds else received_at
+            fired_at = self._correct_time(round(float(seconds) * SECOND))
         except (ValueError, OverflowError):
             return received_at
         return fired_at if 0 < fired_at < received_at else received_at
 
-    async def _add_ancestry(self, observations: Observations) -> Observations:
-        """Add the start time and the ancestors of the client's process."""
-        if self._find_ancestry is None or not observations.client_pid:
-            return observations
-        client = await self._find_ancestry(observations.client_pid)
-        return msgspec.structs.replace(
-            observations,
-            client_started_at=client.client_started_at,
-            ancestor_pids=client.ancestor_pids or observations.ancestor_pids,
-        )
 
-
-def _observations(identity: WireIdentity, notes: dict[bytes, bytes], project: Observations) -> Observations:
-    texts = {name: _text(notes[name]) for name in NOTES if name in notes}
-    return Observations(
-        tmux_session=texts.get(b"tmux-session") or identity.tmux_session,
-        tmux_pane=texts.get(b"tmux-pane") or identity.tmux_pane,
-        client_pid=_number(notes.get(b"client-pid")) or identity.client_pid,
-        ancestor_pids=_numbers(notes[b"ancestor-pids"]) if b"ancestor-pids" in notes else (),
-        headspace_id=texts.get(b"session-id") or identity.headspace_session_id,
-        wrapper_id=texts.get(b"wrapper-id"),
-        fleet_id=texts.get(b"agent-id"),
-        role=texts.get(b"role"),
-        declared_mode=texts.get(b"mode"),
-        declared_mission_id=texts.get(b"mission-id"),
-        project_root=project.project_root,
-        branch=project.branch,
-    )
-
-
-def _delivery_id(value: bytes | None) -> str | None:
+def _delivery_id(value: bytes) -> str | None:
     """The delivery id. Never truncated, because a part of an id could equal another id."""
-    if value is not None and len(value) > MAX_DELIVERY_ID_BYTES:
+    if len(value) > MAX_DELIVERY_ID_BYTES:
         raise BadRequest(
             "bad_delivery_id",
             f"The delivery id is longer than {MAX_DELIVERY_ID_BYTES} bytes.",
             "Send a UUID as X-Headspace-Delivery-Id.",
         )
-    return _text(value)
+    return value.decode("utf-8", "replace").replace("\0", "") or None
 
 
 def _verdict(value: bytes | None) -> Verdict | None:
@@ -272,8 +281,8 @@ def _verdict(value: bytes | None) -> Verdict | None:
         return None
 
 
-def _text(value: bytes | None) -> str | None:
-    return value.decode("utf-8", "replace").replace("\0", "")[:200] or None if value else None
+def _text(value: bytes) -> str | None:
+    return value.decode("utf-8", "replace").replace("\0", "")[:200] or None
 
 
 def _numbers(value: bytes) -> tuple[int, ...]:
@@ -281,5 +290,5 @@ def _numbers(value: bytes) -> tuple[int, ...]:
     return tuple(number for number in found if number)
 
 
-def _number(value: bytes | None) -> int | None:
-    return int(value) if value and value.isdigit() and len(value) < 10 else None
+def _number(value: bytes) -> int | None:
+    return int(value) if value.isdigit() and len(value) < 10 else None

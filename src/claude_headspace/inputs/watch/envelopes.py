@@ -2,18 +2,16 @@
 
 import msgspec
 
-from claude_headspace.clients.claude_code.locations import CLAUDE_CODE
+from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.transcript import LINE
-from claude_headspace.clients.client import Client
-from claude_headspace.clients.readings import Line, RegistryEntry
-from claude_headspace.inputs.receive.receiver import LocateProject, new_id
-from claude_headspace.inputs.receive.sanitize import Sanitizer
+from claude_headspace.clients.client_files import Line, RegistryEntry
+from claude_headspace.inputs.receive.receiver import LocateProject, Sanitizer, new_id
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
 class EnvelopeBuilder:
-    """Builds the envelopes of one host and one client."""
+    """Builds the envelopes of one host."""
 
     def __init__(
         self,
@@ -21,11 +19,9 @@ class EnvelopeBuilder:
         clock: Clock,
         locate_project: LocateProject,
         sanitizer: Sanitizer | None = None,
-        client: Client = CLAUDE_CODE,
     ) -> None:
         self.host = host
         self.clock = clock
-        self.client = client
         self._locate_project = locate_project
         self._sanitizer = sanitizer or Sanitizer()
 
@@ -71,7 +67,7 @@ class EnvelopeBuilder:
             id=new_id(),
             name=name,
             origin=origin,
-            client=self.client.name,
+            client=claude_code.NAME,
             host=self.host,
             fired_at=at,
             received_at=self.clock(),

@@ -50,22 +50,18 @@ def polling(cadence: Cadence, now: Micros, last_hook_at: Micros) -> Polling:
     return Polling(Mode.HOOKS_ACTIVE, cadence.active)
 
 
-def awake_clock(clock: Clock) -> Clock:
-    """A clock that stops while the machine is asleep, and ignores changes of the system clock."""
-    started_at, started_ns = clock(), time.monotonic_ns()
-    return lambda: started_at + (time.monotonic_ns() - started_ns) // 1_000
-
-
 class Reconciler(Loop):
-    """Runs the checks. `hook_arrived` must be called for every hook; `awake` is a clock without time asleep."""
+    """Runs the checks. `hook_arrived` must be called for every hook; `awake_ns` does not count while asleep."""
 
-    def __init__(self, cadence: Cadence, clock: Clock, checks: list[Check], awake: Clock | None = None) -> None:
+    def __init__(
+        self, cadence: Cadence, clock: Clock, checks: list[Check], awake_ns: Callable[[], int] = time.monotonic_ns
+    ) -> None:
         super().__init__()
         self._cadence = cadence
         self._clock = clock
-        self._awake = awake or clock
+        self._awake_ns = awake_ns
         self._checks = checks
-        self._last_hook = self._awake()
+        self._last_hook: Micros = awake_ns() // 1_000
         self._mode_changed = asyncio.Event()
         self.started_at = clock()
         self.last_event_at: Micros | None = None
@@ -74,20 +70,17 @@ class Reconciler(Loop):
     @property
     def polling(self) -> Polling:
         """The mode and the interval in use."""
-        return polling(self._cadence, self._awake(), self._last_hook)
+        return polling(self._cadence, self._awake_ns() // 1_000, self._last_hook)
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why it fails, and the interval in use."""
         return self.running, self.failure, f"every {self.polling.interval_seconds:g} s"
 
     def hook_arrived(self, at: Micros) -> None:
-        """A hook arrived that fired at this time. No-op for an older one."""
-        if at > (self.last_event_at or self.started_at):
-            self.set_last_hook(at)
-
-    def set_last_hook(self, at: Micros) -> None:
-        """Set the time of the last hook. The interval changes at once."""
-        now = self._awake()
+        """Record a hook that fired at this time. The interval changes at once. No-op for an older one."""
+        if at <= (self.last_event_at or self.started_at):
+            return
+        now = self._awake_ns() // 1_000
         was_silent = polling(self._cadence, now, self._last_hook).mode is Mode.POLLING_FALLBACK
         self._last_hook, self.last_event_at = now - (self._clock() - at), at
         if was_silent:
@@ -102,7 +95,7 @@ class Reconciler(Loop):
         """Wait for the interval in use. Start again with the new interval if the mode changes."""
         while True:
             self._mode_changed.clear()
-            until_silent = self._last_hook / SECOND + self._cadence.silent_after - self._awake() / SECOND
+            until_silent = self._last_hook / SECOND + self._cadence.silent_after - self._awake_ns() / 1e9
             interval = self.polling.interval_seconds
             pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
             try:

@@ -21,9 +21,10 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.client import RegistryFiles
+from claude_headspace.clients.claude_code import locations
+from claude_headspace.clients.claude_code.registry import read_entry
+from claude_headspace.clients.client_files import Activity, RegistryEntry
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.readings import Activity, RegistryEntry
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, open_regular_file
@@ -78,7 +79,6 @@ class RegistryWatch(Loop):
         self._submit = submit
         self._envelopes = envelopes
         self._clock = envelopes.clock
-        self._files = envelopes.client.registry
         self._ancestry = ancestry
         self._clients: dict[str, RunningClient] = {}
         self._unconfirmed: dict[str, tuple[str, float]] = {}
@@ -110,7 +110,7 @@ class RegistryWatch(Loop):
 
     def was_killed(self, pid: int) -> bool:
         """Whether a vanished client left its entry behind."""
-        return any((directory / self._files.entry_of(pid)).exists() for directory in self._directories())
+        return any((directory / locations.entry_name(pid)).exists() for directory in self._directories())
 
     def start(self) -> None:
         """Start reading."""
@@ -123,7 +123,7 @@ class RegistryWatch(Loop):
         await super().stop()
 
     def _directories(self) -> list[Path]:
-        return [config_dir / self._files.directory for config_dir in self._config_dirs()]
+        return [config_dir / locations.REGISTRY for config_dir in self._config_dirs()]
 
     # --- reading ---
 
@@ -132,7 +132,7 @@ class RegistryWatch(Loop):
         if not paths:
             self._paths = None
         elif self._paths is not None:
-            self._paths |= {path for path in paths if self._files.is_entry(Path(path))}
+            self._paths |= {path for path in paths if locations.is_entry(Path(path))}
         self._wake.set()
 
     async def _run(self) -> None:
@@ -153,7 +153,7 @@ class RegistryWatch(Loop):
 
     async def check(self) -> None:
         """Read every entry."""
-        entries = await asyncio.to_thread(_list_entries, self._files, self._directories())
+        entries = await asyncio.to_thread(_list_entries, self._directories())
         for removed in self._clients.keys() - entries.keys():
             self._forget(removed)
         for path, modified_ns in entries.items():
@@ -169,7 +169,7 @@ class RegistryWatch(Loop):
             await self._read(path)
 
     async def _read(self, path: str) -> None:
-        entry, raw, modified_ns = await _read_entry(self._files, path)
+        entry, raw, modified_ns = await _read_entry(path)
         if entry is None:
             self._forget(path)
             return
@@ -232,24 +232,24 @@ class RegistryWatch(Loop):
             self._read_later(path)
 
 
-def _list_entries(files: RegistryFiles, directories: Sequence[Path]) -> dict[str, int]:
+def _list_entries(directories: Sequence[Path]) -> dict[str, int]:
     """The paths of all entries, with their modification times."""
     found = {}
     for directory in directories:
         with suppress(OSError):
             for entry in os.scandir(directory):
-                if files.is_entry(Path(entry.path)):
+                if locations.is_entry(Path(entry.path)):
                     found[entry.path] = entry.stat(follow_symlinks=False).st_mtime_ns
     return found
 
 
-async def _read_entry(files: RegistryFiles, path: str) -> tuple[RegistryEntry | None, bytes, int]:
+async def _read_entry(path: str) -> tuple[RegistryEntry | None, bytes, int]:
     """An entry, its raw content and its modification time. Retries while the file is being written."""
     for _ in range(MAX_TRIES):
         try:
             with open_regular_file(path) as handle:
                 modified_ns, raw = os.fstat(handle).st_mtime_ns, os.read(handle, MAX_ENTRY_BYTES)
-            entry = files.read(raw)
+            entry = read_entry(raw)
         except (FileNotFoundError, msgspec.ValidationError):
             break
         except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code import locations
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import resolve_below
@@ -62,7 +63,6 @@ class TranscriptImport:
         self._store = positions
         self._submit = submit
         self._envelopes = envelopes
-        self._transcripts = envelopes.client.transcripts
         self._registry = registry
 
     async def files(self) -> list[ImportableFile]:
@@ -71,20 +71,20 @@ class TranscriptImport:
 
     def _files(self) -> list[ImportableFile]:
         known = self._store.positions(self._reader)
-        found = self._transcripts.find(self._roots())
-        sessions = [(path, stat) for path, stat in found if not self._transcripts.is_subagent(path)]
+        found = locations.find_transcripts(self._roots())
+        sessions = [(path, stat) for path, stat in found if not locations.is_subagent(path)]
         return [
             ImportableFile(path, stat.st_size, min(known[path].offset, stat.st_size) if path in known else 0)
             for path, stat in sessions
         ]
 
     def _roots(self) -> list[Path]:
-        return [config_dir / self._transcripts.directory for config_dir in self._config_dirs()]
+        return [config_dir / locations.TRANSCRIPTS for config_dir in self._config_dirs()]
 
     async def import_file(self, path: str) -> ImportResult:
         """Import one file, from its stored position."""
         real = resolve_below(path, self._roots())
-        if real is None or not any(self._transcripts.is_transcript(path, root) for root in self._roots()):
+        if real is None or not any(locations.is_transcript(path, root) for root in self._roots()):
             raise BadRequest(
                 "no_transcript",
                 f"{path[:500]} is not a transcript in a known config dir.",
@@ -106,7 +106,7 @@ class TranscriptImport:
 
     async def _read_chunk(self, real: str, position: ReadPosition) -> Chunk:
         try:
-            return await asyncio.to_thread(read_chunk, self._transcripts, real, position, self._clock())
+            return await asyncio.to_thread(read_chunk, real, position, self._clock())
         except OSError as error:
             raise BadRequest(
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."

@@ -22,8 +22,9 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code import locations
+from claude_headspace.clients.client_files import Line
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.readings import Line
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, resolve_below
@@ -85,7 +86,6 @@ class TranscriptFollower(Loop):
         self._store = positions
         self._submit = submit
         self._envelopes = envelopes
-        self._files = envelopes.client.transcripts
         self._registry = registry
         self._read_positions: dict[str, ReadPosition] = {}
         self._tokens: dict[str, int] = {}
@@ -167,7 +167,7 @@ class TranscriptFollower(Loop):
         return grown, refused
 
     def _roots(self) -> list[Path]:
-        return [config_dir / self._files.directory for config_dir in self._config_dirs()]
+        return [config_dir / locations.TRANSCRIPTS for config_dir in self._config_dirs()]
 
     def _report_outside(self, path: str) -> None:
         if path not in self.refused and len(self.refused) < 100:
@@ -182,14 +182,14 @@ class TranscriptFollower(Loop):
         for path in paths:
             if not path.endswith(".jsonl"):
                 self._new_directories.add(path)
-            elif any(self._files.is_transcript(path, root) for root in self._roots()):
+            elif any(locations.is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
 
     async def _find_in_new_directories(self) -> None:
         """Find files that were created in a new directory before it was watched."""
         directories, self._new_directories = self._new_directories, set()
-        for path in await asyncio.to_thread(find_transcripts_in, self._files, directories, self._roots()):
+        for path in await asyncio.to_thread(find_transcripts_in, directories, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
@@ -203,7 +203,7 @@ class TranscriptFollower(Loop):
         """Find every file that has changed. On the first read of a config dir, ended sessions are skipped."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._read_positions]
-        for path, status, end in await asyncio.to_thread(list_transcripts, self._files, roots):
+        for path, status, end in await asyncio.to_thread(list_transcripts, roots):
             position = self._read_positions.get(path)
             is_first_read = position is None and any(Path(path).is_relative_to(root) for root in new)
             if is_first_read and not self._is_open(path, status):
@@ -218,7 +218,7 @@ class TranscriptFollower(Loop):
         self._unsaved.add(position.path)
 
     def _is_open(self, path: str, status: os.stat_result) -> bool:
-        if self._registry.find_client(self._files.session_of(path)) is not None:
+        if self._registry.find_client(locations.session_of(path)) is not None:
             return True
         return self._clock() - round(status.st_mtime * SECOND) < RECENTLY_WRITTEN
 
@@ -289,7 +289,7 @@ class TranscriptFollower(Loop):
             return None
         try:
             position = self._read_positions.get(path) or ReadPosition(path)
-            chunk = await asyncio.to_thread(read_chunk, self._files, real, position, self._clock())
+            chunk = await asyncio.to_thread(read_chunk, real, position, self._clock())
         except OSError:
             return None
         self._set_position(ReadPosition(path, chunk.offset, chunk.at, chunk.inode))

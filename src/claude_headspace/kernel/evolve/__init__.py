@@ -1,8 +1,8 @@
 """Apply an event to an agent. Never raises, whatever is missing, duplicated, late or out of order.
 
 `evolve` copies the agent, applies what the envelope tells about the client (`sessions`), the decisions made on arrival
-(`missions`, `verdicts`, `session_notices`) and the fact (one handler per type of fact, `HANDLERS`), and derives the
-state. The theory of operation is in `kernel/state.py`.
+(`missions`, `decisions`) and the fact (one handler per type of fact, `HANDLERS`), and derives the state. The theory of
+operation is in `kernel/state.py`.
 
 Rules
 - Newer facts win by the time they fired, not by the time they arrived.
@@ -18,73 +18,20 @@ from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Confidence, Evidence
 from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.evolve.agent_acts import (
-    agent_closed,
-    agent_imported,
-    agent_noted,
-    agent_registered,
-    agent_renamed,
-    agent_seen,
-    context_loaded,
-    errand_moved,
-    recorded_only,
-    restart_begun,
-    supervision_ended,
-)
-from claude_headspace.kernel.evolve.attributes import (
-    compaction_finished,
-    compaction_started,
-    directory_changed,
-    model_switched,
-    observed,
-    todo_added,
-    todo_done,
-    usage_measured,
+from claude_headspace.kernel.evolve import (
+    agent_acts,
+    attributes,
+    decisions,
+    dialogs,
+    missions,
+    notifications,
+    observations,
+    sessions,
+    tools,
+    transcript,
+    turns,
 )
 from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, replace
-from claude_headspace.kernel.evolve.dialogs import (
-    attention_requested,
-    elicitation_answered,
-    elicitation_asked,
-    wait_answered,
-    wait_held,
-    wait_released,
-    wait_taken,
-)
-from claude_headspace.kernel.evolve.missions import (
-    apply_assignment,
-    conversation_woken,
-    mission_finished,
-    mission_reported,
-    turn_continued,
-    update_mission,
-    worker_ended,
-)
-from claude_headspace.kernel.evolve.notifications import notice_begun, notice_over, notice_settled
-from claude_headspace.kernel.evolve.observations import client_reported, client_vanished, wrapper_vanished
-from claude_headspace.kernel.evolve.session_notices import record_session_notice
-from claude_headspace.kernel.evolve.sessions import record_hook, record_reading, session_ended, session_started
-from claude_headspace.kernel.evolve.tools import (
-    permission_asked,
-    step_finished,
-    subagent_described,
-    subagent_started,
-    subagent_stopped,
-    tool_failed,
-    tool_finished,
-    tool_refused,
-    tool_started,
-)
-from claude_headspace.kernel.evolve.transcript import (
-    agent_wrote,
-    prompt_queued,
-    prompt_unqueued,
-    tool_rejected,
-    turn_closed,
-    user_wrote,
-)
-from claude_headspace.kernel.evolve.turns import prompt_submitted, turn_failed, turn_interrupted, turn_stopped
-from claude_headspace.kernel.evolve.verdicts import record_verdict
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.state import state_of
 
@@ -124,24 +71,24 @@ def evolve(agent: Agent, event: Event) -> Change:
     if event.anomaly:
         change.anomalies.append(event.anomaly)
     if event.meta.origin is Origin.HOOK:
-        record_hook(change, event)
+        sessions.record_hook(change, event)
         if event.decisions.mode or event.decisions.mission_id:
-            apply_assignment(change, event)
+            missions.apply_assignment(change, event)
         if event.decisions.verdict is not None:
-            record_verdict(change, event)
+            decisions.record_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
-        record_reading(change, event)
+        sessions.record_reading(change, event)
     notice = event.decisions.session_notice
     _apply(change, event.meta, event.fact if notice is None else _effective_fact(change, event.fact, notice))
     _update_state(change)
     if change.agent.mission is not None:
-        update_mission(change, change.agent.mission)
+        missions.update_mission(change, change.agent.mission)
     return change
 
 
 def _effective_fact(change: Change, fact: facts.Fact, notice: SessionNotice) -> facts.Fact:
     """The fact that counts. A turn that the reply to its Stop hook kept from ending has not ended."""
-    record_session_notice(change, notice)
+    decisions.record_session_notice(change, notice)
     if notice.blocks_turn_end and isinstance(fact, facts.TurnStopped):
         return facts.TurnContinued(fact.message or "")
     return fact
@@ -186,66 +133,66 @@ def _several(change: Change, meta: Meta, fact: facts.Several) -> None:
 
 
 HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
-    facts.SessionStarted: session_started,
-    facts.SessionEnded: session_ended,
-    facts.PromptSubmitted: prompt_submitted,
-    facts.ToolStarted: tool_started,
-    facts.PermissionAsked: permission_asked,
-    facts.ToolFinished: tool_finished,
-    facts.ToolFailed: tool_failed,
-    facts.ToolRefused: tool_refused,
-    facts.ToolRejected: tool_rejected,
-    facts.StepFinished: step_finished,
-    facts.ElicitationAsked: elicitation_asked,
-    facts.ElicitationAnswered: elicitation_answered,
-    facts.AttentionRequested: attention_requested,
-    facts.SubagentStarted: subagent_started,
-    facts.SubagentDescribed: subagent_described,
-    facts.SubagentStopped: subagent_stopped,
-    facts.TurnStopped: turn_stopped,
-    facts.TurnContinued: turn_continued,
-    facts.TurnFailed: turn_failed,
-    facts.TurnInterrupted: turn_interrupted,
-    facts.CompactionStarted: compaction_started,
-    facts.CompactionFinished: compaction_finished,
-    facts.ModelSwitched: model_switched,
-    facts.DirectoryChanged: directory_changed,
-    facts.TodoAdded: todo_added,
-    facts.TodoDone: todo_done,
-    facts.AgentWrote: agent_wrote,
-    facts.UserWrote: user_wrote,
-    facts.PromptQueued: prompt_queued,
-    facts.PromptUnqueued: prompt_unqueued,
-    facts.TurnClosed: turn_closed,
-    facts.ContextAdded: observed,
-    facts.UsageMeasured: usage_measured,
-    facts.ClientReported: client_reported,
-    facts.ClientVanished: client_vanished,
-    facts.AgentRegistered: agent_registered,
-    acts.MissionReported: mission_reported,
-    acts.MissionFinished: mission_finished,
-    acts.WorkerEnded: worker_ended,
-    acts.ConversationWoken: conversation_woken,
-    acts.RestartBegun: restart_begun,
-    acts.SupervisionEnded: supervision_ended,
-    facts.WrapperVanished: wrapper_vanished,
-    acts.WaitHeld: wait_held,
-    acts.WaitAnswered: wait_answered,
-    acts.WaitTaken: wait_taken,
-    acts.WaitReleased: wait_released,
-    acts.NoticeBegun: notice_begun,
-    acts.NoticeSettled: notice_settled,
-    acts.NoticeOver: notice_over,
-    acts.AgentRenamed: agent_renamed,
-    acts.AgentNoted: agent_noted,
-    acts.ContextLoaded: context_loaded,
-    acts.AgentSeen: agent_seen,
-    acts.AgentClosed: agent_closed,
-    acts.TextTyped: recorded_only,
-    acts.EscPressed: recorded_only,
-    acts.TypingFailed: recorded_only,
-    facts.ErrandMoved: errand_moved,
-    acts.AgentImported: agent_imported,
-    facts.Observed: observed,
+    facts.SessionStarted: sessions.session_started,
+    facts.SessionEnded: sessions.session_ended,
+    facts.PromptSubmitted: turns.prompt_submitted,
+    facts.ToolStarted: tools.tool_started,
+    facts.PermissionAsked: tools.permission_asked,
+    facts.ToolFinished: tools.tool_finished,
+    facts.ToolFailed: tools.tool_failed,
+    facts.ToolRefused: tools.tool_refused,
+    facts.ToolRejected: transcript.tool_rejected,
+    facts.StepFinished: tools.step_finished,
+    facts.ElicitationAsked: dialogs.elicitation_asked,
+    facts.ElicitationAnswered: dialogs.elicitation_answered,
+    facts.AttentionRequested: dialogs.attention_requested,
+    facts.SubagentStarted: tools.subagent_started,
+    facts.SubagentDescribed: tools.subagent_described,
+    facts.SubagentStopped: tools.subagent_stopped,
+    facts.TurnStopped: turns.turn_stopped,
+    facts.TurnContinued: missions.turn_continued,
+    facts.TurnFailed: turns.turn_failed,
+    facts.TurnInterrupted: turns.turn_interrupted,
+    facts.CompactionStarted: attributes.compaction_started,
+    facts.CompactionFinished: attributes.compaction_finished,
+    facts.ModelSwitched: attributes.model_switched,
+    facts.DirectoryChanged: attributes.directory_changed,
+    facts.TodoAdded: attributes.todo_added,
+    facts.TodoDone: attributes.todo_done,
+    facts.AgentWrote: transcript.agent_wrote,
+    facts.UserWrote: transcript.user_wrote,
+    facts.PromptQueued: transcript.prompt_queued,
+    facts.PromptUnqueued: transcript.prompt_unqueued,
+    facts.TurnClosed: transcript.turn_closed,
+    facts.ContextAdded: attributes.observed,
+    facts.UsageMeasured: attributes.usage_measured,
+    facts.ClientReported: observations.client_reported,
+    facts.ClientVanished: observations.client_vanished,
+    facts.AgentRegistered: agent_acts.agent_registered,
+    acts.MissionReported: missions.mission_reported,
+    acts.MissionFinished: missions.mission_finished,
+    acts.WorkerEnded: missions.worker_ended,
+    acts.ConversationWoken: missions.conversation_woken,
+    acts.RestartBegun: agent_acts.restart_begun,
+    acts.SupervisionEnded: agent_acts.supervision_ended,
+    facts.WrapperVanished: observations.wrapper_vanished,
+    acts.WaitHeld: dialogs.wait_held,
+    acts.WaitAnswered: dialogs.wait_answered,
+    acts.WaitTaken: dialogs.wait_taken,
+    acts.WaitReleased: dialogs.wait_released,
+    acts.NoticeBegun: notifications.notice_begun,
+    acts.NoticeSettled: notifications.notice_settled,
+    acts.NoticeOver: notifications.notice_over,
+    acts.AgentRenamed: agent_acts.agent_renamed,
+    acts.AgentNoted: agent_acts.agent_noted,
+    acts.ContextLoaded: agent_acts.context_loaded,
+    acts.AgentSeen: agent_acts.agent_seen,
+    acts.AgentClosed: agent_acts.agent_closed,
+    acts.TextTyped: agent_acts.recorded_only,
+    acts.EscPressed: agent_acts.recorded_only,
+    acts.TypingFailed: agent_acts.recorded_only,
+    facts.ErrandMoved: agent_acts.errand_moved,
+    acts.AgentImported: agent_acts.agent_imported,
+    facts.Observed: attributes.observed,
     facts.Several: _several,
 }

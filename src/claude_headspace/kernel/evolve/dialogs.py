@@ -7,7 +7,7 @@ wait records the answer, and closes when the client continues.
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
 from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, close_waits, open_wait, replace, store_wait
-from claude_headspace.kernel.evolve.tools import finish_call, has_ended, record_thread_work
+from claude_headspace.kernel.evolve.tools import finish_call, record_thread_work, thread_ended_at
 from claude_headspace.kernel.evolve.turns import record_idle
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.wait_request import Ask
@@ -29,7 +29,7 @@ def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
     """
     agent = change.agent
     worked_at = max((agent.busy_at, *(max(sub.last_seen_at, sub.stopped_at) for sub in agent.subagents)))
-    if not agent.waits and meta.at >= worked_at and not has_ended(agent, meta):
+    if not agent.waits and meta.at >= worked_at and meta.at > thread_ended_at(agent, meta):
         change.why = why
         open_wait(change, ask, meta.at, subagent_id=meta.subagent_id)
 
@@ -38,7 +38,8 @@ def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) 
     """An MCP server asks. One wait, also if reported twice or reported by a notification first."""
     agent = change.agent
     record_thread_work(change, meta)
-    if has_ended(agent, meta) or any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls):
+    is_answered = any(call.id == fact.id and call.at > meta.at for call in agent.finished_calls)
+    if is_answered or meta.at <= thread_ended_at(agent, meta):
         return
     change.why = "an MCP server asks"
     close_waits(

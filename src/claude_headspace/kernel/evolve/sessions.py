@@ -102,17 +102,18 @@ def _detect_session(change: Change, meta: Meta) -> None:
     session = change.agent.session
     if not meta.session_id:
         return
-    if session is None or _is_missed_start(change, session, meta):
+    if session is not None and session.client_id == meta.session_id:
+        if meta.transcript_path and not session.transcript_path:
+            _store_session(change, replace(session, transcript_path=meta.transcript_path))
+    elif session is None or _is_missed_start(change.agent, session, meta):
         _open_session(change, meta, UNKNOWN)
-    elif session.client_id == meta.session_id and meta.transcript_path and not session.transcript_path:
-        _store_session(change, replace(session, transcript_path=meta.transcript_path))
 
 
-def _is_missed_start(change: Change, session: Session, meta: Meta) -> bool:
-    """Whether the event proves another session: a new one, or an earlier one after the end of the current one."""
-    if session.client_id != meta.session_id and meta.session_id not in change.agent.past_sessions:
+def _is_missed_start(agent: Agent, session: Session, meta: Meta) -> bool:
+    """Whether an event of another session proves its start: a new one, or an earlier one after this one ended."""
+    if meta.session_id not in agent.past_sessions:
         return meta.at > session.started_at
-    return session.client_id != meta.session_id and session.ended_at is not None and meta.at > session.ended_at
+    return session.ended_at is not None and meta.at > session.ended_at
 
 
 def _open_session(change: Change, meta: Meta, source: str) -> None:

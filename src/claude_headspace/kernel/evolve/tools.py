@@ -48,11 +48,6 @@ def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
     return agent.background_listed_at - 1 if sub is None else max(sub.stopped_at, sub.step_ended_at)
 
 
-def has_ended(agent: Agent, meta: Meta) -> bool:
-    """Whether everything that the event's thread started until the event has ended."""
-    return meta.at <= thread_ended_at(agent, meta)
-
-
 def record_thread_work(change: Change, meta: Meta) -> None:
     """Record a sign of work of the event's thread: the main thread or a sub-agent."""
     if meta.subagent_id is None:
@@ -79,7 +74,7 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     """A tool call starts. A tool that asks opens a wait; a later step closes the waits of earlier steps."""
     agent = change.agent
     record_thread_work(change, meta)
-    if has_ended(agent, meta):
+    if meta.at <= thread_ended_at(agent, meta):
         return
     _record_call_start(change, meta, fact)
     if agent.waits:
@@ -206,11 +201,10 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
     """A dialog opens for a tool call: one wait, joined with the call if it is known."""
     agent = change.agent
     record_thread_work(change, meta)
-    if has_ended(agent, meta):
-        _close_noticed(change, meta, thread_ended_at(agent, meta))
-        return
-    if (answered_at := _answered_at(agent, meta, fact)) is not None:
-        _close_noticed(change, meta, answered_at)
+    ended_at = thread_ended_at(agent, meta)
+    closed_at = ended_at if meta.at <= ended_at else _answered_at(agent, meta, fact)
+    if closed_at is not None:
+        _close_noticed(change, meta, closed_at)
         return
     call = _call_that_asks(agent, meta, fact)
     if _is_stale(agent, meta.subagent_id, call.started_at if call is not None else meta.at):

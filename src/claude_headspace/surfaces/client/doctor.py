@@ -22,7 +22,7 @@ from claude_headspace.clients.claude_code.hooks import settings_file as settings
 from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
-from claude_headspace.clients.claude_code.locations import PROJECTS
+from claude_headspace.clients.claude_code.locations import TRANSCRIPTS
 from claude_headspace.config import Paths, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
@@ -381,7 +381,7 @@ def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | Non
 
 
 def _transcripts(config: ConfigDir, paths: Paths) -> Iterator[Check]:
-    projects = config.path / PROJECTS
+    projects = config.path / TRANSCRIPTS
     if not projects.exists():
         yield ok("transcripts", "none yet")
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.tool_uses import describe_call
+from claude_headspace.clients.tools import describe_call
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.cases import CaseResult, judge_case, read_cases

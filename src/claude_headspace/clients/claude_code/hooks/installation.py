@@ -32,6 +32,7 @@ from claude_headspace.clients.claude_code.hooks.settings_file import (
     STATUS_LINE_KEY,
     STATUS_LINE_SCRIPT_NAME,
 )
+from claude_headspace.config import PathBelow
 from claude_headspace.errors import BadConfiguration
 
 HOOK_SCRIPT = Path(__file__).with_name(SCRIPT_NAME)
@@ -55,60 +56,28 @@ class ConfigDir(msgspec.Struct, frozen=True):
 
     path: Path
 
-    @property
-    def settings(self) -> Path:
-        """The file that the client reads."""
-        return self.path / "settings.json"
-
-    @property
-    def hooks_dir(self) -> Path:
-        """The directory of Headspace's files."""
-        return self.path / "hooks"
-
-    @property
-    def script(self) -> Path:
-        """The hook script."""
-        return self.hooks_dir / SCRIPT_NAME
-
-    @property
-    def conf(self) -> Path:
-        """The token that the script needs for requests."""
-        return self.script.with_suffix(".conf")
-
-    @property
-    def state_link(self) -> Path:
-        """The link by which the script finds Headspace."""
-        return self.script.with_suffix(".state")
-
-    @property
-    def settings_backup(self) -> Path:
-        """The settings before the first installation."""
-        return self.script.with_suffix(".before.json")
-
-    @property
-    def script_backup(self) -> Path:
-        """A script that had the same name before."""
-        return self.script.with_suffix(".before.sh")
-
-    @property
-    def record(self) -> Path:
-        """The record of the installation."""
-        return self.script.with_suffix(".installed")
-
-    @property
-    def status_line(self) -> Path:
-        """The status line script."""
-        return self.hooks_dir / STATUS_LINE_SCRIPT_NAME
-
-    @property
-    def wrapped_command(self) -> Path:
-        """The command of the previous status line."""
-        return self.status_line.with_suffix(".wrapped")
-
-    @property
-    def status_line_backup(self) -> Path:
-        """The settings entry of the previous status line."""
-        return self.status_line.with_suffix(".before.json")
+    settings = PathBelow("path", "settings.json")
+    """The file that the client reads."""
+    hooks_dir = PathBelow("path", "hooks")
+    """The directory of Headspace's files."""
+    script = PathBelow("hooks_dir", SCRIPT_NAME)
+    """The hook script."""
+    conf = PathBelow("hooks_dir", "notify-headspace.conf")
+    """The token that the script needs for requests."""
+    state_link = PathBelow("hooks_dir", "notify-headspace.state")
+    """The link by which the script finds Headspace."""
+    settings_backup = PathBelow("hooks_dir", "notify-headspace.before.json")
+    """The settings before the first installation."""
+    script_backup = PathBelow("hooks_dir", "notify-headspace.before.sh")
+    """A script that had the same name before."""
+    record = PathBelow("hooks_dir", "notify-headspace.installed")
+    """The record of the installation."""
+    status_line = PathBelow("hooks_dir", STATUS_LINE_SCRIPT_NAME)
+    """The status line script."""
+    wrapped_command = PathBelow("hooks_dir", "statusline-headspace.wrapped")
+    """The command of the previous status line."""
+    status_line_backup = PathBelow("hooks_dir", "statusline-headspace.before.json")
+    """The settings entry of the previous status line."""
 
     @property
     def own_files(self) -> tuple[Path, ...]:

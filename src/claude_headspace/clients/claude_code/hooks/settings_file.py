@@ -1,4 +1,4 @@
-"""Adds Headspace's hooks to the text of a Claude Code settings file, and removes them. Pure: text in, text out.
+"""Add Headspace's hooks to the text of a Claude Code settings file, and remove them. Pure: text in, text out.
 
 Rules
 - All other content stays, in its order. Indentation, line ends and the last newline stay as they are.
@@ -56,7 +56,7 @@ def is_own_hook(hook: object) -> bool:
 
 
 def merge(text: str, hooks: dict[str, Json], name: str) -> str:
-    """The settings with Headspace's hooks. `name` is the file name in errors."""
+    """Add Headspace's hooks to the settings. `name` is the file name in errors."""
     settings = parse(text, name)
     before = settings.get("hooks", {})
     after = _without_own_hooks(before)
@@ -67,8 +67,8 @@ def merge(text: str, hooks: dict[str, Json], name: str) -> str:
     return render(settings, text)
 
 
-def remove(text: str, name: str, status_line: object = None) -> str:
-    """The settings without Headspace's hooks and the groups that become empty, with the previous status line."""
+def remove(text: str, name: str, previous_status_line: object = None) -> str:
+    """Remove Headspace's hooks and emptied groups, and restore the previous status line."""
     settings = parse(text, name)
     has_status_line = has_own_status_line(settings)
     if not has_status_line and not registered_hooks(settings):
@@ -78,8 +78,8 @@ def remove(text: str, name: str, status_line: object = None) -> str:
         if not settings["hooks"]:
             del settings["hooks"]
     if has_status_line:
-        settings[STATUS_LINE_KEY] = status_line
-        if status_line is None:
+        settings[STATUS_LINE_KEY] = previous_status_line
+        if previous_status_line is None:
             del settings[STATUS_LINE_KEY]
     return render(settings, text)
 
@@ -88,7 +88,7 @@ def remove(text: str, name: str, status_line: object = None) -> str:
 
 
 def add_status_line(text: str, script: str, name: str) -> str:
-    """The settings with Headspace's status line instead of another one. Its padding stays."""
+    """Replace the status line with Headspace's; keep the padding setting."""
     settings = parse(text, name)
     before = settings.get(STATUS_LINE_KEY)
     padding = {"padding": before["padding"]} if isinstance(before, dict) and "padding" in before else {}
@@ -120,7 +120,7 @@ def _without_own_hooks(hooks: Json) -> Json:
     """All hooks but Headspace's; groups and events that become empty are removed."""
     others: Json = {}
     for event, groups in hooks.items():
-        remaining = [rest for group in groups for rest in _group_without_own_hooks(group)]
+        remaining = [kept_group for group in groups for kept_group in _group_without_own_hooks(group)]
         if remaining or not groups:
             others[event] = remaining
     return others
@@ -139,7 +139,7 @@ def _group_without_own_hooks(group: Any) -> list[Any]:
 
 
 def parse(text: str, name: str) -> Json:
-    """The settings in a text. An empty text has none."""
+    """Parse the settings in a text. An empty text has none."""
     bare = text.removeprefix(BYTE_ORDER_MARK)
     if not bare.strip():
         return {}
@@ -185,22 +185,22 @@ def _bad_settings(name: str, problem: str) -> BadConfiguration:
     )
 
 
-def render(settings: Json, like: str) -> str:
-    """Settings as text, in the format of an existing text."""
-    text = json.dumps(settings, indent=_indent(like), ensure_ascii=False)
-    if like.endswith("\n") or not like.strip():
+def render(settings: Json, original: str) -> str:
+    """Render settings as text, in the format of the original text."""
+    text = json.dumps(settings, indent=_indent(original), ensure_ascii=False)
+    if original.endswith("\n") or not original.strip():
         text += "\n"
-    if "\r\n" in like:
+    if "\r\n" in original:
         text = text.replace("\n", "\r\n")
-    return BYTE_ORDER_MARK + text if like.startswith(BYTE_ORDER_MARK) else text
+    return BYTE_ORDER_MARK + text if original.startswith(BYTE_ORDER_MARK) else text
 
 
-def _indent(like: str) -> int | str | None:
+def _indent(original: str) -> int | str | None:
     """The indentation of a text. None keeps a single line."""
-    bare = like.removeprefix(BYTE_ORDER_MARK).strip()
+    bare = original.removeprefix(BYTE_ORDER_MARK).strip()
     if bare and "\n" not in bare and bare != "{}":
         return None
-    found = re.search(r"\n([ \t]+)\S", like)
+    found = re.search(r"\n([ \t]+)\S", original)
     if found is None:
         return 2
     return found[1] if "\t" in found[1] else len(found[1])

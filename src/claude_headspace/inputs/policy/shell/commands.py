@@ -1,8 +1,7 @@
 """The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
-from claude_headspace.inputs.policy.shell.findings import Findings
-from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
+from claude_headspace.inputs.policy.shell.findings import EMPTY, Findings, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
 from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, without_markers

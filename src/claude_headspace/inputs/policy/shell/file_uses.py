@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from claude_headspace.inputs.policy.shell.arguments import Arguments, parse_arguments
-from claude_headspace.inputs.policy.shell.effects import FileUse
+from claude_headspace.inputs.policy.shell.findings import FileUse
 from claude_headspace.inputs.policy.shell.markers import unmark
 from claude_headspace.kernel.policy.call import Use
 

@@ -1,6 +1,10 @@
-"""The result of analysing shell text, and the limits of the analysis."""
+"""The data of the shell analysis: what programs pass to each other, what they do, and the result with its limits."""
 
-from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait
+from collections.abc import Iterable
+
+import msgspec
+
+from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait, Use
 
 MAX_COMMANDS = 1_000
 """Analysed commands per tool call. Loops and functions count each time they run."""
@@ -8,6 +12,50 @@ MAX_WORDS = 5_000
 """Analysed words per command."""
 MAX_DEPTH = 12
 """Nesting of shells and functions."""
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """A text that a program reads or prints, as far as it is known, and the programs that it comes from."""
+
+    text: str = ""
+    sources: tuple[str, ...] = ()
+
+
+EMPTY = Flow()
+
+
+def concatenate(flows: Iterable[Flow]) -> Flow:
+    """Join the output of several commands."""
+    parts = list(flows)
+    sources = dict.fromkeys(name for flow in parts for name in flow.sources)
+    return Flow("".join(flow.text for flow in parts), tuple(sources))
+
+
+class FileUse(msgspec.Struct, frozen=True):
+    """The use of a file. Its path is not resolved yet."""
+
+    argument: str
+    """The path as written, relative or absolute; can contain glob markers."""
+    use: Use
+    recursive: bool = False
+    contents: tuple[str, ...] = ()
+    """The files that are put into it if it is a directory."""
+
+
+class ShellText(msgspec.Struct, frozen=True):
+    """Text that is run by a shell."""
+
+    text: str
+
+
+class Argv(msgspec.Struct, frozen=True):
+    """A program that is run without a shell."""
+
+    arguments: tuple[str, ...]
+
+
+Effect = FileUse | ShellText | Argv | Trait
+"""What a program does: the result of analysing its arguments (`file_uses`) or its code (`languages`)."""
 
 
 class Findings:

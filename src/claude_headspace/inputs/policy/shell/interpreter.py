@@ -12,8 +12,7 @@ from tree_sitter import Node
 
 from claude_headspace.inputs.policy.paths import find_path_uses, first_glob_match, make_absolute, read_small_text
 from claude_headspace.inputs.policy.shell import words
-from claude_headspace.inputs.policy.shell.findings import MAX_DEPTH, MAX_WORDS, Findings
-from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow, concatenate
+from claude_headspace.inputs.policy.shell.findings import EMPTY, MAX_DEPTH, MAX_WORDS, Findings, Flow, concatenate
 from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, without_markers
 from claude_headspace.inputs.policy.shell.syntax import (
     is_fork_bomb,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from claude_headspace.inputs.policy.shell.effects import Effect, FileUse, ShellText
+from claude_headspace.inputs.policy.shell.findings import Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.inputs.policy.shell.python_code import analyse_python
 from claude_headspace.kernel.policy.call import Trait, Use

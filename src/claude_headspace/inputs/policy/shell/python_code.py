@@ -6,7 +6,7 @@ Only literal values, names bound to them, and common path functions are evaluate
 import ast
 from collections.abc import Iterator, Sequence
 
-from claude_headspace.inputs.policy.shell.effects import Argv, Effect, FileUse, ShellText
+from claude_headspace.inputs.policy.shell.findings import Argv, Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 

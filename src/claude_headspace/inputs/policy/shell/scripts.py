@@ -5,10 +5,8 @@ from collections.abc import Sequence
 
 from claude_headspace.inputs.policy.paths import is_directory
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
-from claude_headspace.inputs.policy.shell.effects import Argv, Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.file_uses import find_file_uses
-from claude_headspace.inputs.policy.shell.findings import Findings
-from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
+from claude_headspace.inputs.policy.shell.findings import EMPTY, Argv, Effect, FileUse, Findings, Flow, ShellText
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.known_output import KNOWN_OUTPUT
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES, analyse_awk

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
-from claude_headspace.inputs.policy.shell.flow import EMPTY, Flow
+from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.markers import quote, unmark
 from claude_headspace.inputs.policy.shell.scripts import run_program, run_text

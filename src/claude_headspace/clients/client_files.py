@@ -1,4 +1,4 @@
-"""What is read from a client's files: a line of a transcript, an entry of the session registry. Types only, pure."""
+"""The content of a client's files: a line of a transcript, an entry of the session registry. Types only, pure."""
 
 from enum import StrEnum
 
@@ -26,11 +26,13 @@ class Activity(StrEnum):
     """What a client reports about itself."""
 
     UNKNOWN = "unknown"
+    """No status in the entry."""
     IDLE = "idle"
     BUSY = "busy"
     WAITING = "waiting"
     """It shows a dialog."""
     OTHER = "other"
+    """A status that Headspace does not know."""
 
 
 class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +43,7 @@ class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
     activity: Activity
     started_at: Micros
-    """When the client says that it started."""
+    """When the client started, as it reports."""
     at: Micros
     """When the client wrote the entry."""
     delivery_id: str
