@@ -77,23 +77,13 @@ class Outages:
             self._outages.append(Outage(at, reason, at))
             self._store()
 
-<<<<<<< HEAD
-    def killed(self, pid: int, last_seen: Micros) -> None:
-        """The previous daemon was killed. If an outage lasts since then, waiting events count for that one."""
-        lasting = self._known.pop() if self.current is not None else None
-        reason = f"the previous daemon (pid {pid}) was killed or crashed"
-        outage = Outage(last_seen, reason, self._clock(), 0 if lasting else self._count_waiting())
-        self._known.extend(each for each in (outage, lasting) if each is not None)
-        log.warning("previous_daemon_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
-=======
     def record_killed_daemon(self, pid: int, last_seen: Micros) -> None:
         """Record that the previous daemon was killed. Events in the spool count for the ongoing outage, if any."""
         ongoing = self._outages.pop() if self.current is not None else None
-        reason = f"the daemon before this one (pid {pid}) was killed or crashed"
+        reason = f"the previous daemon (pid {pid}) was killed or crashed"
         outage = Outage(last_seen, reason, self._clock(), 0 if ongoing else self._count_waiting())
         self._outages.extend(each for each in (outage, ongoing) if each is not None)
-        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
->>>>>>> main
+        log.warning("previous_daemon_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
         self._store()
 
     def count_spooled(self) -> None:
