@@ -216,7 +216,7 @@ def test_a_hand_that_refuses_or_fails_says_so_at_both_ends() -> None:
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page"), Machine(team, "laptop")
-        with pytest.raises(HeadspaceError, match="does not know dance"):
+        with pytest.raises(HeadspaceError, match="does not support dance"):
             await page.ask(Action("dance", "ann", "cli"))
 
         async def fail(_agent: Agent, _action: Action) -> Said:

@@ -79,6 +79,6 @@ def test_a_prompt_brings_the_warning_that_no_turn_brought(desk: RoleDesk) -> Non
     desk.asks("Fill it", [reply(text("Shall I go on?"), tokens=FULL)])
     wait_until(lambda: desk.agent["context_percent"] == 81.0, "the measure")
     [asked] = desk.asks("Go on", [reply(text("Done."), tokens=FULL)], "--continue")
-    assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to transition") == 1
+    assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to reset") == 1
     [more] = desk.asks("Once more", [reply(text("Done."), tokens=FULL)], "--continue")
     assert more.count("Context at 81% - Write") <= 1

@@ -226,7 +226,7 @@ def test_prompt_beats_the_heart_and_warns_once_for_each_level(open_desk: Open) -
     )
     assert desk.said("UserPromptSubmit", prompt="Three") == ""
     desk.fills_up(83.2)
-    assert "WARNING]: Context at 83% - Write reset notes and prepare to transition" in desk.said(
+    assert "WARNING]: Context at 83% - Write reset notes and prepare to reset" in desk.said(
         "UserPromptSubmit", prompt="Four"
     )
     assert desk.said("UserPromptSubmit", prompt="Five") == ""

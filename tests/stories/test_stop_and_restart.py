@@ -245,7 +245,7 @@ def test_a_kill_is_told_afterwards(tmp_path: Path) -> None:
             assert (trouble["spooled"], bool(trouble["until"])) == (3, True)
             assert "3 events waited in the spool" in hooks.headspace("status").stdout
             assert daemon.stop() == 0
-    assert daemon.log.count("predecessor_killed") == 1
+    assert daemon.log.count("previous_daemon_killed") == 1
 
 
 def test_what_waits_for_the_database_is_counted_over_a_kill(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_all_details() -> None:
         "client     claude-code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
         "usage      some-model, context 62 %, 120,000 tokens, $1.50",
         "effort     fix #2, phase look",
-        "supervised restarted 2 times, 4 min ago: full; no more: too often",
+        "supervised restarted 2 times, 4 min ago: full; supervision ended: too often",
         "to do      3 of 7 done",
         "ended      4 min ago, logout",
         "Sub-agents\n  Explore, find it",

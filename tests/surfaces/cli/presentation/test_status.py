@@ -84,7 +84,7 @@ def test_problems_are_shown() -> None:
 
 def test_an_unavailable_database_is_shown_once() -> None:
     """Unknown values say so, and waiting components share one line."""
-    reason = "The journal cannot be used: refused"
+    reason = "The database cannot be used: refused"
     parts = {
         "journal": {"status": "failing", "detail": f"{reason} (since 2026-03-14T11:59:00+00:00)"},
         "writer": {"status": "failing", "detail": reason},

@@ -57,7 +57,7 @@ def _facts(effort: Json) -> list[tuple[str, str]]:
         ("owner", effort["owner"] or ""),
         ("calls", f"{effort['heartbeat']} of {effort['heartbeat_limit']} without a log entry"),
         ("context", "" if usage is None else f"{usage:.0%} full"),
-        ("directives", ", ".join(effort["directives"])),
+        ("instructions", ", ".join(effort["directives"])),
         ("to read", ", ".join(effort["pending_preloads"])),
         ("messages", ", ".join(f"{one_line(each['text'])} ({each['delivery']})" for each in effort["injections"])),
         ("handover", one_line(effort["dehydrated"] or "")),
@@ -71,7 +71,7 @@ def _phase(effort: Json) -> str:
 
 def labelled_line(name: str, text: str, width: int) -> Line:
     """A label and a text on one line."""
-    return hanging(line(Span(f"{name:<12}", "dim")), one_line(text), max(width, 40))[0]
+    return hanging(line(Span(f"{name:<13}", "dim")), one_line(text), max(width, 40))[0]
 
 
 def _session(window: Json, now: datetime) -> tuple[str, str]:
