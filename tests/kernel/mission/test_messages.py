@@ -21,10 +21,10 @@ def news(goal: str, text: str = "") -> WorkerReport:
 
 
 def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
-    """Asked, outcome, report, last reply, duration, cost."""
+    """Goal, outcome, report, last reply, duration, cost."""
     text = summary(new_agent(cost_usd=0.42), DONE)
     assert text.splitlines()[0] == "The worker calm-otter has succeeded after 1 min 15 s, for $0.42 (mission m1)."
-    assert "Asked: Count the tests" in text
+    assert "Goal: Count the tests" in text
     assert "Its report:\nThere are 12." in text
     assert "Its last reply:\nI counted them." in text
 

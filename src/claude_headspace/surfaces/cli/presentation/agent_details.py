@@ -18,7 +18,7 @@ from claude_headspace.surfaces.text.labels import (
     wait_text,
 )
 
-LABEL = 12
+LABEL = 11
 MAX_WIDTH = 120
 """Longer lines are hard to read."""
 
