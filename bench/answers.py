@@ -1,11 +1,11 @@
-"""Answers: how long until a question can be answered on an open page, and from the click until the client goes on.
+"""Answers: the time until a question can be answered on an open page, and from the click until the client continues.
 
-Hooks: the installed script asks, as Claude Code runs it, with the inbox open in a real Chromium. The first clock runs
-from the start of the script to the paint of a button that can be pressed; the second from the click to the end of the
-script, which is when the client has its answer.
+Hooks: the installed hook script asks, run as Claude Code runs it, with the inbox open in a real Chromium. The first
+time is from the start of the script until an enabled button is painted. The second time is from the click until the
+end of the script, which is when the client has its answer.
 
-Real client: it asks before every command, and each command notes when it began; there the second clock runs from the
-click to that moment, so the client's own time is in it.
+Real client: it asks before every command, and each command records its start. Here the second time is from the click
+until that start, so it includes the client's own time.
 """
 
 import subprocess
@@ -21,16 +21,16 @@ from bench.load import percentile
 from bench.options import Options
 from bench.report import BenchError, Row, at_most, failed
 from tests.real_client.model import bash, reply, text
-from tests.real_client.place import Place, placed
 from tests.real_client.program import NEW, Unavailable, find_client
-from tests.stories.asking import Asking
+from tests.real_client.workspace import Workspace, open_workspace
+from tests.stories.asking_client import AskingClient
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
 
 ROUNDS, SHORT = 40, 5
 CALLS = 15
 ASKING = ("--permission-mode", "default")
-HELD_MS, GOES_ON_MS = 100, 300
+BUTTON_MS, START_MS = 100, 300
 
 WATCH = """
 () => {
@@ -62,7 +62,7 @@ CLICK = """
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     try:
         with tempfile.TemporaryDirectory(prefix="hs-bench-", ignore_cleanup_errors=True) as root:
             return [*_hooks(options, Path(root) / "hooks"), *_client(options, Path(root) / "client")]
@@ -72,13 +72,13 @@ def run(options: Options) -> list[Row]:
 
 @contextmanager
 def _inbox(daemon: RunningDaemon) -> Iterator[Any]:
-    """The inbox in a browser, signed in, that notes when a wait can be answered."""
+    """The inbox in a signed-in browser. It records when a wait can be answered."""
     try:
         import playwright.sync_api as playwright_api
     except ImportError as error:
         raise BenchError("playwright is not installed") from error
     if CHROMIUM is None:
-        raise BenchError("there is no Chromium (Debian: apt install chromium)")
+        raise BenchError("Chromium is not installed (Debian: apt install chromium)")
     with playwright_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
@@ -93,8 +93,8 @@ def _inbox(daemon: RunningDaemon) -> Iterator[Any]:
 
 
 @contextmanager
-def _stand_in() -> Iterator[int]:
-    """A process that stands for the client: nothing of ours may descend from it, least of all the browser."""
+def _client_process() -> Iterator[int]:
+    """A process that represents the client. The browser must not be one of its descendants."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]) as process:
         try:
             yield process.pid
@@ -103,7 +103,7 @@ def _stand_in() -> Iterator[int]:
 
 
 def _shown(page: Any, known: set[str]) -> tuple[str, float]:
-    """The next wait that can be answered on the page, and when its button was painted."""
+    """The next wait that can be answered on the page, and the time at which its button was painted."""
     found = page.wait_for_function(
         "(known) => Object.entries(window.held).find(([id, at]) => at !== null && !known.includes(id))", arg=[*known]
     ).json_value()
@@ -115,13 +115,13 @@ def _shown(page: Any, known: set[str]) -> tuple[str, float]:
 
 
 def _hooks(options: Options, root: Path) -> list[Row]:
-    """One question after the other, asked by the script and answered by a click."""
+    """The script asks one question after the other. A click answers each."""
     appeared, answered, known = [], [], set[str]()
     root.mkdir()
-    with running_daemon(root) as daemon, _inbox(daemon) as page, _stand_in() as pid:
-        asking = Asking(root, daemon, pid)
+    with running_daemon(root) as daemon, _inbox(daemon) as page, _client_process() as pid:
+        asking = AskingClient(root, daemon, pid)
         rounds = SHORT if options.seconds else ROUNDS
-        options.say(f"answers: {rounds} questions through the hooks' script")
+        options.progress(f"answers: {rounds} questions through the hook script")
         for number in range(rounds):
             call = {"tool_name": "Bash", "tool_input": {"command": f"make {number}"}}
             asking.hook("PreToolUse", tool_use_id=f"t{number}", **call)
@@ -133,9 +133,9 @@ def _hooks(options: Options, root: Path) -> list[Row]:
             hook.communicate()
             answered.append(time.time() - clicked)
             asking.hook("PostToolUse", tool_use_id=f"t{number}", tool_response={}, **call)
-    note = f"{len(appeared)} questions, the script's start included"
+    note = f"{len(appeared)} questions, including the start of the script"
     return [
-        Row("answers, hook to a button on the page, p95", percentile(appeared, 95), "ms", at_most(HELD_MS), note),
+        Row("answers, hook to a button on the page, p95", percentile(appeared, 95), "ms", at_most(BUTTON_MS), note),
         Row("answers, hook to a button on the page, p50", percentile(appeared, 50), "ms"),
         Row("answers, click to the end of the hook, p95", percentile(answered, 95), "ms"),
     ]
@@ -145,32 +145,35 @@ def _hooks(options: Options, root: Path) -> list[Row]:
 
 
 def _client(options: Options, root: Path) -> list[Row]:
-    """One command after the other, each of which notes when it began."""
-    what = "answers, click to the client going on, p95"
+    """One command after the other. Each records its start."""
+    what = "answers, click to the start of the command, p95"
     try:
         find_client(NEW)
     except Unavailable as reason:
         return [failed(what, str(reason))]
     calls = SHORT if options.seconds else CALLS
-    options.say(f"answers: {calls} permissions of the real client")
+    options.progress(f"answers: {calls} permissions of the real client")
     commands = [reply(bash(f"date +%s.%N >began{number}")) for number in range(calls)]
-    with placed(root, {"Note it": [*commands, reply(text("Noted."))]}) as place, _inbox(place.daemon) as page:
-        client = place.client(*ASKING)
+    with (
+        open_workspace(root, {"Note it": [*commands, reply(text("Noted."))]}) as workspace,
+        _inbox(workspace.daemon) as page,
+    ):
+        client = workspace.client(*ASKING)
         client.write("Note it")
         client.send()
         known: set[str] = set()
-        taken = [_answered(place, page, known, number) for number in range(calls)]
-    note = f"{calls} permissions, to the first moment of the command that was allowed"
+        durations = [_answered(workspace, page, known, number) for number in range(calls)]
+    note = f"{calls} permissions, until the allowed command starts"
     return [
-        Row(what, percentile(taken, 95), "ms", at_most(GOES_ON_MS), note),
-        Row("answers, click to the client going on, p50", percentile(taken, 50), "ms"),
+        Row(what, percentile(durations, 95), "ms", at_most(START_MS), note),
+        Row("answers, click to the start of the command, p50", percentile(durations, 50), "ms"),
     ]
 
 
-def _answered(place: Place, page: Any, known: set[str], number: int) -> float:
-    """From the click to the first moment of the command."""
+def _answered(workspace: Workspace, page: Any, known: set[str], number: int) -> float:
+    """The time from the click to the start of the command."""
     wait, _painted = _shown(page, known)
     clicked: float = page.evaluate(CLICK, wait) / 1000
-    file = place.home.project / f"began{number}"
+    file = workspace.home.project / f"began{number}"
     wait_until(lambda: file.exists() and file.stat().st_size > 0, "the command")
     return float(file.read_text()) - clicked

@@ -1,8 +1,8 @@
-"""Board: how long after a hook is sent its change is painted in a real Chromium, with 500 agents on the page.
+"""Board: the time from a hook until a real Chromium paints its change, with 500 agents on the page.
 
-100 hooks a second over all agents, evenly spaced; every second one begins a tool whose command holds the moment at
-which it was sent. The page watches its own cards: when that command appears on one, the moment after the next paint is
-taken. Only cards in sight exist, so only their changes are painted, and only those are counted.
+100 hooks per second over all agents, evenly spaced. Every second hook starts a tool whose command contains the time at
+which it was sent. A script in the page observes the cards: when that command appears, it records the time after the
+next paint. Only visible cards exist, so only their changes are painted and counted.
 """
 
 import http.client
@@ -23,7 +23,7 @@ from bench.report import BenchError, Row, at_most
 from tests.web.chromium import CHROMIUM, FLAGS
 
 AGENTS = 500
-IN_SIGHT = 20
+VISIBLE = 20
 RATE = 100
 SECONDS = 15.0
 WARM_UP_SECONDS = 2.0
@@ -47,34 +47,34 @@ WATCH = r"""
 
 
 class Sender(threading.Thread):
-    """Sends hooks at a pace, on one connection."""
+    """Sends hooks at a constant rate, on one connection."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self.sent = 0
         self.errors = 0
 
-    def post(self, event: str, told: dict[str, Any]) -> None:
-        """One hook."""
-        body = json.dumps(told)
+    def post(self, event: str, payload: dict[str, Any]) -> None:
+        """Send one hook."""
+        body = json.dumps(payload)
         self._connection.request("POST", f"/hook/{event}", body, {"Content-Type": "application/json"})
         with self._connection.getresponse() as response:
             response.read()
             self.errors += response.status != 200
 
-    def introduce(self) -> None:
-        """Every agent, in the middle of a turn."""
+    def create_agents(self) -> None:
+        """Create all agents, each in the middle of a turn."""
         for number in range(AGENTS):
-            self.post("session-start", _told(number))
-            self.post("user-prompt-submit", {**_told(number), "prompt": f"Task {number}", "prompt_id": f"p{number}"})
+            self.post("session-start", _payload(number))
+            self.post("user-prompt-submit", {**_payload(number), "prompt": f"Task {number}", "prompt_id": f"p{number}"})
 
     def run(self) -> None:
-        """Begin and end tools, one agent after the other, until told to stop."""
+        """Start and finish tools, one agent after the other, until stopped."""
         began, hooks = time.perf_counter(), _hooks()
         for number in count():
-            if self._over.is_set():
+            if self._stopped.is_set():
                 return
             early = began + number / RATE - time.perf_counter()
             if early > 0:
@@ -83,38 +83,38 @@ class Sender(threading.Thread):
             self.sent += 1
 
     def stop(self) -> None:
-        """Send no more."""
-        self._over.set()
+        """Stop sending."""
+        self._stopped.set()
         self.join()
         self._connection.close()
 
 
-def _told(number: int) -> dict[str, Any]:
+def _payload(number: int) -> dict[str, Any]:
     return {"session_id": f"board-{number}", "cwd": f"/home/dev/project-{number}"}
 
 
 def _hooks() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The oldest agents stand first on the board: every second call is of one of them, so that there is much to see."""
-    turns = (number for pair in zip(cycle(range(IN_SIGHT)), cycle(range(AGENTS))) for number in pair)
+    """The oldest agents come first on the board. Every second call is of one of them, so many changes are visible."""
+    turns = (number for pair in zip(cycle(range(VISIBLE)), cycle(range(AGENTS))) for number in pair)
     for step, number in enumerate(turns):
-        call = {**_told(number), "tool_name": "Bash", "tool_use_id": f"t{step}"}
+        call = {**_payload(number), "tool_name": "Bash", "tool_use_id": f"t{step}"}
         tool_input = {"command": f"sent {time.time() * 1000:.3f}"}
         yield "pre-tool-use", {**call, "tool_input": tool_input}
         yield "post-tool-use", {**call, "tool_input": tool_input}
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     try:
         import playwright.sync_api as playwright_api
     except ImportError as error:
         raise BenchError("playwright is not installed") from error
     with processes.scratch() as home, daemon(home) as server, _page(playwright_api, home) as page:
         sender = Sender(server.port)
-        options.say(f"board: starting {AGENTS} agents")
-        sender.introduce()
+        options.progress(f"board: starting {AGENTS} agents")
+        sender.create_agents()
         page.wait_for_selector(".card")
-        options.say(f"board: {RATE} hooks a second")
+        options.progress(f"board: {RATE} hooks per second")
         sender.start()
         page.wait_for_timeout(WARM_UP_SECONDS * 1000)
         page.evaluate(WATCH)
@@ -127,9 +127,9 @@ def run(options: Options) -> list[Row]:
 
 @contextmanager
 def _page(playwright_api: Any, home: processes.Scratch) -> Iterator[Any]:
-    """The board in a browser, signed in."""
+    """The board in a signed-in browser."""
     if CHROMIUM is None:
-        raise BenchError("there is no Chromium (Debian: apt install chromium)")
+        raise BenchError("Chromium is not installed (Debian: apt install chromium)")
     command = [sys.executable, "-m", "claude_headspace", "open", "--json"]
     link = json.loads(processes.run(command, home.env))["url"]
     with playwright_api.sync_playwright() as playwright:
@@ -144,7 +144,7 @@ def _page(playwright_api: Any, home: processes.Scratch) -> Iterator[Any]:
 
 
 def _rows(painted: list[float], cards: int, sender: Sender) -> list[Row]:
-    note = f"{len(painted):,} changes in sight of {sender.sent:,} hooks, {cards} cards made for {AGENTS} agents"
+    note = f"{len(painted):,} visible changes of {sender.sent:,} hooks, {cards} cards rendered for {AGENTS} agents"
     return [
         Row(f"board, hook to paint, p95 at {RATE} hooks/s", percentile(painted, 95), "ms", at_most(50), note),
         Row("board, hook to paint, p50", percentile(painted, 50), "ms"),

@@ -1,4 +1,4 @@
-"""The daemon under measurement, seen from outside: started, asked over HTTP, ended. Never imported."""
+"""The measured daemon: started as a process, used over HTTP, and ended. It is never imported."""
 
 import http.client
 import json
@@ -31,11 +31,11 @@ class Daemon:
 
 @contextmanager
 def daemon(home: processes.Scratch, profile: Path | None = None, database: str = "") -> Iterator[Daemon]:
-    """A daemon in a scratch home, from ready to ended; with `profile`, under the profiler into that file."""
+    """A ready daemon in a scratch home. With `profile`, it runs under the profiler, which writes that file."""
     port = processes.free_port()
     log = home.root / "daemon.log"
     under = ["bench.profiled", str(profile)] if profile else []
-    # The profile is written when the program unwinds: SIGINT does that, a SIGTERM handed on by uvicorn would not.
+    # The profile is written when the program unwinds. SIGINT does that, but a SIGTERM forwarded by uvicorn does not.
     stop = signal.SIGINT if profile else signal.SIGTERM
     argv = [sys.executable, "-m", *under, "claude_headspace", "serve", "--port", str(port)]
     began = time.perf_counter()
@@ -45,22 +45,24 @@ def daemon(home: processes.Scratch, profile: Path | None = None, database: str =
 
 
 def wait_until_answering(port: int, path: str, exit_code: Callable[[], int | None], log: Path) -> None:
-    """Poll an address until it answers 200; an error tells the last line of the log."""
+    """Poll an address until it replies with 200. An error contains the last line of the log."""
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
         if exit_code() is not None:
-            raise BenchError(f"ended before it answered {path}: {processes.last_line(log.read_text(errors='replace'))}")
+            raise BenchError(
+                f"ended before it replied to {path}: {processes.last_line(log.read_text(errors='replace'))}"
+            )
         try:
             if get(port, path)[0] == 200:
                 return
         except (OSError, http.client.HTTPException):
             pass
         time.sleep(_POLL_SECONDS)
-    raise BenchError(f"no answer to {path} in {READY_SECONDS:.0f} s")
+    raise BenchError(f"no reply to {path} within {READY_SECONDS:.0f} s")
 
 
 def get(port: int, path: str) -> tuple[int, bytes]:
-    """One GET on a connection of its own."""
+    """Send a GET request on a new connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
         connection.request("GET", path)
@@ -71,7 +73,7 @@ def get(port: int, path: str) -> tuple[int, bytes]:
 
 
 def events_counted(port: int) -> int | None:
-    """How many events the daemon says it has taken, or None when `/hook/status` does not tell."""
+    """The number of stored events according to the daemon, or None if `/hook/status` does not have it."""
     status, body = get(port, "/hook/status")
     if status != 200:
         return None

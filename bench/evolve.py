@@ -1,8 +1,8 @@
 """Evolve: the kernel alone, in this process, over a generated history in memory.
 
-The history is that of `ingest`: many agents in believable turns, their events interleaved as they would arrive. It is
-replayed from its beginning again and again, each time for new agents. The budget is that of `evolve`, over events
-decoded before; a replay decodes them as well, which is the second row.
+The history is that of `ingest`: many agents in realistic turns, with interleaved events. It is replayed repeatedly,
+each time for new agents. The budget applies to `evolve` alone, with events that are already decoded. The second row
+includes their decoding, as a replay does.
 """
 
 import statistics
@@ -26,29 +26,29 @@ from claude_headspace.kernel.facts import Event
 AGENTS = 200
 EVENTS_EACH = 200
 SECONDS = 4.0
-BEGAN = 1_750_000_000_000_000
-"""When the history begins, in microseconds since 1970."""
-APART = 10_000
+START_AT = 1_750_000_000_000_000
+"""The start of the history, in microseconds since 1970."""
+INTERVAL_MICROS = 10_000
 """Microseconds between two events of the history."""
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
-    options.say("evolve")
+    """Measure and return the rows."""
+    options.progress("evolve")
     seconds = (options.seconds or SECONDS) / 2
     envelopes = history()
-    agents, events = newborn(envelopes), [decode(envelope) for envelope in envelopes]
-    alone = _rates(lambda: evolve_all(agents, events), seconds)
+    agents, events = create_agents(envelopes), [decode(envelope) for envelope in envelopes]
+    evolved = _rates(lambda: evolve_all(agents, events), seconds)
     replayed = _rates(lambda: evolve_all(agents, [decode(envelope) for envelope in envelopes]), seconds)
-    note = f"{len(events):,} events of {AGENTS} agents, median of {len(alone)} passes"
+    note = f"{len(events):,} events of {AGENTS} agents, median of {len(evolved)} passes"
     return [
-        Row("evolve, events a second", statistics.median(alone), "/s", at_least(50_000), note),
+        Row("evolve, events per second", statistics.median(evolved), "/s", at_least(50_000), note),
         Row("decode and evolve", statistics.median(replayed), "/s", note="a replay without reading the journal"),
     ]
 
 
 def history() -> list[Envelope]:
-    """The events of all agents, one of each in turn."""
+    """The events of all agents, interleaved."""
     walks = [sessions.walk(sessions.script(n, Path(f"/srv/p{n:03}"), Path("/srv/.claude"))) for n in range(AGENTS)]
     payloads = (next(walk) for _ in range(EVENTS_EACH) for walk in walks)
     return [_envelope(number, payload) for number, payload in enumerate(payloads)]
@@ -56,7 +56,7 @@ def history() -> list[Envelope]:
 
 def _envelope(number: int, payload: bytes) -> Envelope:
     shape = msgspec.json.decode(payload, type=WireHook)
-    at = BEGAN + number * APART
+    at = START_AT + number * INTERVAL_MICROS
     return Envelope(
         id=f"e{number:08}",
         name=shape.hook_event_name or "",
@@ -70,13 +70,13 @@ def _envelope(number: int, payload: bytes) -> Envelope:
     )
 
 
-def newborn(envelopes: list[Envelope]) -> list[Agent]:
-    """The agents at the beginning of the history, each from its first event."""
+def create_agents(envelopes: list[Envelope]) -> list[Agent]:
+    """The agents at the start of the history, each created from its first event."""
     return [create_agent(envelope.id, envelope, decode(envelope)) for envelope in envelopes[:AGENTS]]
 
 
 def evolve_all(agents: list[Agent], events: list[Event]) -> list[Agent]:
-    """The agents after the history; their events take turns."""
+    """The agents after the history."""
     now = list(agents)
     for number, event in enumerate(events):
         now[number % AGENTS] = evolve(now[number % AGENTS], event).agent
@@ -84,7 +84,7 @@ def evolve_all(agents: list[Agent], events: list[Event]) -> list[Agent]:
 
 
 def _rates(replay: Callable[[], list[Agent]], seconds: float) -> list[float]:
-    """Events a second of one pass after the other, at least three of them."""
+    """Events per second of each pass, at least three passes."""
     rates: list[float] = []
     deadline = time.perf_counter() + seconds
     while len(rates) < 3 or time.perf_counter() < deadline:

@@ -1,7 +1,7 @@
-"""Growth: whether a long history is felt. The same at an empty journal, at 100,000 and at 1,000,000 events.
+"""Growth: the effect of a long history. The same measurements with 0, 100,000 and 1,000,000 events.
 
-Of each size: events a second taken in, how long the board takes to be listed, and how soon a daemon is ready. Beside
-them how much faster than ingest a rebuild is, and what a daemon with a thousand live agents takes of the memory.
+For each size: ingested events per second, the time to list the board, and the start time of a daemon. Also the speed of
+a rebuild compared with ingest, and the memory of a daemon with a thousand live agents.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from functools import partial
 import psutil
 import uvloop
 
-from bench import daemon, past, processes, sessions
+from bench import daemon, prefill, processes, sessions
 from bench.load import Load
 from bench.options import Options
 from bench.report import Row, at_least, at_most
@@ -36,7 +36,7 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class Size:
-    """What was measured at one size."""
+    """The measurements at one size."""
 
     events: int
     rate: float
@@ -46,20 +46,20 @@ class Size:
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     found: list[Size] = []
     with processes.scratch() as home:
         for before, size in zip((0, *SIZES), SIZES, strict=False):
-            past.fill(_database(home), before, size, partial(_say, options, size))
+            prefill.fill(_database(home), before, size, partial(_progress, options, size))
             found.append(_measure(home, size, options))
             if size == SIZES[1]:
-                rebuilt = _rebuild(home, options.say)
-        memory = _memory(options.say)
+                rebuilt = _rebuild(home, options.progress)
+        memory = _memory(options.progress)
     return [*_rows(found), _rebuild_row(rebuilt, found[1].rate), memory]
 
 
-def _say(options: Options, size: int, done: int) -> None:
-    options.say(f"growth: {done:,} of {size:,}")
+def _progress(options: Options, size: int, done: int) -> None:
+    options.progress(f"growth: {done:,} of {size:,}")
 
 
 def _database(home: processes.Scratch) -> str:
@@ -67,8 +67,8 @@ def _database(home: processes.Scratch) -> str:
 
 
 def _measure(home: processes.Scratch, size: int, options: Options) -> Size:
-    """What a daemon does with that past, and how soon the next one is ready."""
-    options.say(f"growth: at {size:,} events")
+    """Measure a daemon with this history, and the start time of the next one."""
+    options.progress(f"growth: at {size:,} events")
     with daemon.daemon(home) as server:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             rate = runner.run(_ingest(home, server.port, options.seconds or SECONDS))
@@ -81,7 +81,7 @@ def _measure(home: processes.Scratch, size: int, options: Options) -> Size:
 
 
 async def _ingest(home: processes.Scratch, port: int, seconds: float) -> float:
-    """Events a second; the same sessions at every size, so that the board has as many agents."""
+    """Events per second. Every size has the same sessions, so that the board has equally many agents."""
     scripts = [sessions.script(n, home.project(f"p{n:03}"), home.root / "home/.claude") for n in range(SESSIONS)]
     load = await Load.connected(port, [sessions.walk(each.as_requests(port)) for each in scripts], CONNECTIONS)
     try:
@@ -97,9 +97,9 @@ def _took(home: processes.Scratch, port: int, path: str) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def _rebuild(home: processes.Scratch, say: Callable[[str], None]) -> float:
-    """Events a second that a rebuild works through."""
-    say("growth: rebuild")
+def _rebuild(home: processes.Scratch, progress: Callable[[str], None]) -> float:
+    """Events per second of a rebuild."""
+    progress("growth: rebuild")
     with daemon.daemon(home) as server:
         began = time.perf_counter()
         events = _ask(home, server.port, "POST", "/api/admin/db/rebuild", "admin")["events"]
@@ -118,9 +118,9 @@ def _ask(home: processes.Scratch, port: int, method: str, path: str, scope: str)
         connection.close()
 
 
-def _memory(say: Callable[[str], None]) -> Row:
-    """What a daemon takes in which a thousand agents have played a turn."""
-    say("growth: memory")
+def _memory(progress: Callable[[str], None]) -> Row:
+    """The memory of a daemon after a turn of each of a thousand agents."""
+    progress("growth: memory")
     with processes.scratch() as home, daemon.daemon(home) as server:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_turns(home, server.port))
@@ -156,5 +156,5 @@ def _rows(found: list[Size]) -> list[Row]:
 
 
 def _rebuild_row(rebuilt: float, ingested: float) -> Row:
-    note = f"{rebuilt:,.0f} events a second rebuilt, {ingested:,.0f} taken in"
+    note = f"{rebuilt:,.0f} events per second rebuilt, {ingested:,.0f} ingested"
     return Row("rebuild, ratio to ingest", rebuilt / ingested, "×", at_least(5), note)

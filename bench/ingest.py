@@ -1,8 +1,8 @@
-"""Ingest: how many hook events a second one daemon takes in, durable and fully processed.
+"""Ingest: the hook events per second of one daemon, durable and completely processed.
 
-32 connections with one request in flight each, 320 sessions, against a real daemon and, in the same run and with the
-same payloads, against an endpoint that does nothing. The two take turns; every number is the median of its rounds.
-Afterwards the daemon must have counted exactly what it acknowledged.
+32 connections with one request in flight each, and 320 sessions, send to a real daemon. In the same run the same
+payloads go to an endpoint that does nothing. The two alternate. Every number is the median of its rounds. Afterwards
+the daemon must have counted exactly the acknowledged events.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PROFILED_FUNCTIONS = 30
 
 @dataclass
 class Outcome:
-    """The rounds of both servers, and what became of the events."""
+    """The rounds of both servers, and the number of counted events."""
 
     daemon: list[Round] = field(default_factory=list)
     noop: list[Round] = field(default_factory=list)
@@ -46,17 +46,17 @@ class Outcome:
 
     @property
     def to_daemon(self) -> list[Round]:
-        """Every round that the daemon saw."""
+        """Every round of the daemon."""
         return self.warm_up + self.daemon
 
 
 def run(options: Options) -> list[Row]:
-    """Measure with SQLite, and answer the rows."""
+    """Measure with SQLite and return the rows."""
     return _run(options, "")
 
 
 def run_on_postgres(options: Options) -> list[Row]:
-    """Measure with PostgreSQL on the same machine. Held to nothing but exactness: the other budgets are SQLite's."""
+    """Measure with PostgreSQL on the same machine. Only the exact count has a budget."""
     with postgres() as database:
         rows = _run(options, database)
     kept = [row.budget if row.budget == at_most(0) else None for row in rows]
@@ -83,7 +83,7 @@ def _run(options: Options, database: str) -> list[Row]:
 
 @contextmanager
 def noop(home: processes.Scratch) -> Iterator[tuple[int, int]]:
-    """The endpoint that does nothing, in a process of its own: its port and its pid."""
+    """The endpoint that does nothing, in a separate process; yields its port and pid."""
     port, log = processes.free_port(), home.root / "noop.log"
     with processes.process([sys.executable, "-m", "bench.noop", str(port)], home.env, log) as child:
         daemon.wait_until_answering(port, "/health", child.poll, log)
@@ -95,11 +95,11 @@ async def _measure(home: processes.Scratch, port: int, noop_port: int, options: 
     outcome, seconds = Outcome(), options.seconds or SECONDS
     target, reference = await _load(scripts, port), await _load(scripts, noop_port)
     try:
-        options.say("ingest: warm-up")
+        options.progress("ingest: warm-up")
         outcome.warm_up.append(await target.run(WARM_UP_SECONDS))
         await reference.run(WARM_UP_SECONDS)
         for number in range(1, ROUNDS + 1):
-            options.say(f"ingest: round {number} of {ROUNDS}")
+            options.progress(f"ingest: round {number} of {ROUNDS}")
             outcome.daemon.append(await target.run(seconds))
             outcome.noop.append(await reference.run(seconds))
     finally:
@@ -113,7 +113,7 @@ async def _load(scripts: list[sessions.Script], port: int) -> Load:
 
 
 def _count(port: int, expected: int) -> int | None:
-    """What the daemon counted, given a moment to catch up."""
+    """The count of the daemon, after a short time to catch up."""
     deadline = time.monotonic() + COUNT_SECONDS
     while (counted := daemon.events_counted(port)) is not None and counted < expected and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -121,20 +121,20 @@ def _count(port: int, expected: int) -> int | None:
 
 
 def rows_of(outcome: Outcome) -> list[Row]:
-    """The numbers held against their budgets."""
+    """The rows with their budgets."""
     rate, noop_rate = _median_rate(outcome.daemon), _median_rate(outcome.noop)
     if not noop_rate:
-        raise BenchError("the no-op endpoint answered nothing")
+        raise BenchError("the no-op endpoint sent no reply")
     p99s = [r.percentile(99) for r in outcome.daemon]
     errors = sum(r.errors for r in outcome.to_daemon)
     return [
-        Row("ingest, events a second", rate, "/s", at_least(6000), _spread([r.rate for r in outcome.daemon], ",.0f")),
-        Row("ingest, ratio to no-op", rate / noop_rate, "×", at_least(0.4), _company(outcome.others)),
+        Row("ingest, events per second", rate, "/s", at_least(6000), _spread([r.rate for r in outcome.daemon], ",.0f")),
+        Row("ingest, ratio to no-op", rate / noop_rate, "×", at_least(0.4), _other_programs(outcome.others)),
         Row("ingest, p99", statistics.median(p99s), "ms", at_most(15), _spread(p99s, ".1f")),
         Row("ingest, p50", statistics.median(r.percentile(50) for r in outcome.daemon), "ms"),
         Row("ingest, errors", errors, "", at_most(0), "replies other than 200, lost connections"),
         _uncounted(outcome),
-        Row("no-op, events a second", noop_rate, "/s", note=_generator(outcome.noop)),
+        Row("no-op, events per second", noop_rate, "/s", note=_generator(outcome.noop)),
     ]
 
 
@@ -146,33 +146,33 @@ def _spread(values: list[float], form: str) -> str:
     return "rounds " + ", ".join(format(value, form) for value in values)
 
 
-def _company(others: float | None) -> str:
-    """Whether the two had the machine to themselves."""
-    return "" if others is None else f"other programs took {others:.0%} of the CPU meanwhile"
+def _other_programs(others: float | None) -> str:
+    """The processor time of other programs."""
+    return "" if others is None else f"other programs used {others:.0%} of the CPU"
 
 
 def _generator(rounds: list[Round]) -> str:
-    """How much of the time the generator itself takes: well below a whole core, or it is what we measure."""
+    """The processor time of the generator. It must be well below one core, otherwise it limits the result."""
     spent = sum(r.generator_seconds for r in rounds)
     each = spent / max(1, sum(r.acknowledged for r in rounds))
-    return f"generator {each * 1e6:.0f} µs CPU an event, {spent / sum(r.seconds for r in rounds):.0%} of a core"
+    return f"generator {each * 1e6:.0f} µs CPU per event, {spent / sum(r.seconds for r in rounds):.0%} of a core"
 
 
 def _uncounted(outcome: Outcome) -> Row:
     what, acknowledged = "ingest, counted − acknowledged", sum(r.acknowledged for r in outcome.to_daemon)
     if outcome.counted is None:
-        return failed(what, "/hook/status does not tell events_total")
+        return failed(what, "/hook/status has no events_total")
     note = f"{outcome.counted:,} counted, {acknowledged:,} acknowledged"
     return Row(what, abs(outcome.counted - acknowledged), "", at_most(0), note)
 
 
 def without_budget(row: Row) -> Row:
-    """A number taken under the profiler is held to nothing."""
+    """A number that is measured under the profiler has no budget."""
     return Row(row.what, row.value, row.unit, note=f"profiled; {row.note}".rstrip("; "))
 
 
 def print_profile(path: Path) -> None:
-    """The functions that took most, by their own time."""
+    """Print the functions with the most time of their own."""
     if not path.exists():
         raise BenchError("the daemon wrote no profile")
     pstats.Stats(str(path), stream=sys.stderr).strip_dirs().sort_stats("tottime").print_stats(PROFILED_FUNCTIONS)

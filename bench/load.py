@@ -1,8 +1,8 @@
-"""The load generator: some connections that each keep one request in flight, as fast as the server answers.
+"""The load generator: each connection has one request in flight and sends the next one as soon as the reply arrives.
 
-`Load` keeps its connections and its sessions over several rounds, so a daemon and a no-op can take turns on one
-machine. A round counts what was answered inside its window; what was in flight at its end is waited for and counted as
-acknowledged, so that afterwards sender and receiver can compare their sums.
+`Load` keeps its connections and sessions over several rounds, so a daemon and a no-op can alternate on one machine. The
+rate of a round counts the replies within its time. Requests in flight at its end are awaited and counted as
+acknowledged, so that sender and receiver can compare their counts.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ DRAIN_SECONDS = 10.0
 
 @dataclass
 class Round:
-    """What one round saw."""
+    """The result of one round."""
 
     seconds: float
     in_window: int = 0
@@ -33,7 +33,7 @@ class Round:
 
     @property
     def rate(self) -> float:
-        """Answered events a second."""
+        """Acknowledged events per second."""
         return self.in_window / self.seconds
 
     def percentile(self, percent: int) -> float:
@@ -42,14 +42,14 @@ class Round:
 
 
 def percentile(seconds: "array[float] | list[float]", percent: int) -> float:
-    """A percentile of some times, in milliseconds."""
+    """A percentile of durations, in milliseconds."""
     if len(seconds) < 2:
-        raise BenchError("nothing was answered")
+        raise BenchError("no reply was received")
     return statistics.quantiles(seconds, n=100, method="inclusive")[percent - 1] * 1000
 
 
 class Load:
-    """Keep-alive connections to one server, with sessions that each connection walks through in turn."""
+    """Keep-alive connections to one server. Each connection sends the events of its sessions in turn."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -61,7 +61,7 @@ class Load:
 
     @classmethod
     async def connected(cls, port: int, walks: list[Iterator[bytes]], connections: int) -> "Load":
-        """Open the connections and deal the sessions out to them."""
+        """Open the connections and distribute the sessions."""
         load = cls(port)
         for number in range(connections):
             await load._connect(cycle(walks[number::connections]))
@@ -71,7 +71,7 @@ class Load:
         self._work[await connect(self._port, self._replied)] = work
 
     async def run(self, seconds: float) -> Round:
-        """One round."""
+        """Run one round."""
         await self._reconnect()
         self._round = Round(seconds)
         self._drained.clear()
@@ -84,7 +84,7 @@ class Load:
         return self._round
 
     async def _reconnect(self) -> None:
-        """Servers close a connection that was idle while the other server had its round."""
+        """Replace connections that the server closed because they were idle during the round of the other server."""
         for connection in [connection for connection in self._work if connection.broken]:
             await self._connect(self._work.pop(connection))
 

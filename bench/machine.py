@@ -1,6 +1,6 @@
-"""What the machine is and what else it does, since absolute numbers mean nothing without that.
+"""A description of the machine and its load, which absolute numbers depend on.
 
-Reads `/proc` where there is one; elsewhere (macOS) it says less.
+Reads `/proc` if it exists; otherwise (macOS) the description is shorter.
 """
 
 import os
@@ -17,7 +17,7 @@ _LOOK_SECONDS = 0.5
 
 
 def describe() -> str:
-    """One line: cores, Python, system, what a durable write costs where the benchmarks write, and how busy it is."""
+    """One line: cores, Python, system, the time of a durable write in the scratch directory, and the load."""
     fsync_ms, kind = _fsync()
     facts = [
         f"{os.cpu_count()} cores",
@@ -28,37 +28,39 @@ def describe() -> str:
     interference = Interference([os.getpid()])
     time.sleep(_LOOK_SECONDS)
     others = interference.share()
-    return " · ".join(facts if others is None else [*facts, f"other programs take {others:.0%} of it before the run"])
+    return " · ".join(
+        facts if others is None else [*facts, f"other programs use {others:.0%} of the CPU before the run"]
+    )
 
 
 class Interference:
-    """How much of all cores others take from now on. Only user time: what the kernel does for the network is ours."""
+    """The share of all cores that other programs use from now on. Only user time: kernel time is mostly our network."""
 
     def __init__(self, ours: list[int]) -> None:
         self._ours = ours
         self._began = time.perf_counter()
-        self._before = self._theirs()
+        self._before = self._other_seconds()
 
     def share(self) -> float | None:
-        """The share of all cores that went to processes other than ours, None where the system does not tell."""
-        after = self._theirs()
+        """The share of all cores that other processes used; None if the system does not report it."""
+        after = self._other_seconds()
         if self._before is None or after is None:
             return None
         available = (time.perf_counter() - self._began) * (os.cpu_count() or 1)
         return max(0.0, (after - self._before) / available)
 
-    def _theirs(self) -> float | None:
-        """Seconds of user time that everybody else has had since the machine started."""
+    def _other_seconds(self) -> float | None:
+        """Seconds of user time of all other processes since the machine started."""
         try:
-            everybody = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:3]]
+            total = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:3]]
             ours = sum(_user_ticks(pid) for pid in self._ours)
         except (OSError, ValueError):
             return None
-        return float(sum(everybody) - ours) / os.sysconf("SC_CLK_TCK")
+        return float(sum(total) - ours) / os.sysconf("SC_CLK_TCK")
 
 
 def _user_ticks(pid: int) -> int:
-    """The user time of a process; the name in parentheses before it may hold anything."""
+    """The user time of a process. The process name in parentheses may contain any characters."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
 
 

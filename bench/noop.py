@@ -1,7 +1,7 @@
-"""The endpoint that `ingest` is compared with: the same server underneath, and nothing done.
+"""The endpoint that `ingest` is compared with: the same HTTP server without any work.
 
-`python -m bench.noop PORT` answers `POST /hook/{event}` with a constant JSON of the size of the daemon's own, after
-reading the body. Starlette on uvicorn with uvloop and httptools, without middleware: what is left is the price of HTTP.
+`python -m bench.noop PORT` replies to `POST /hook/{event}` with a constant JSON of the same size as the daemon's, after
+reading the body. It is Starlette on uvicorn with uvloop and httptools, without middleware: the cost of HTTP alone.
 """
 
 import sys
@@ -20,13 +20,13 @@ ANSWER = (
 
 
 async def hook(request: Request) -> Response:
-    """Read the body, answer the constant."""
+    """Read the body and return the constant."""
     await request.body()
     return Response(ANSWER, media_type="application/json")
 
 
 async def health(_request: Request) -> Response:
-    """Say that we listen."""
+    """Report that the server is ready."""
     return Response(b"{}", media_type="application/json")
 
 

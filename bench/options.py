@@ -1,4 +1,4 @@
-"""What a caller may choose."""
+"""The options of a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """The choices of one run; `say` tells the person who waits what is going on."""
+    """The options of one run. `say` shows the progress."""
 
     seconds: float | None = None
     profile: bool = False
-    say: Callable[[str], None] = lambda _text: None
+    progress: Callable[[str], None] = lambda _text: None
     calls: bool = False

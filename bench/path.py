@@ -31,7 +31,7 @@ WHAT = {
 
 def run(options: Options) -> list[Row]:
     """Record one request, and answer the rows."""
-    options.say("path")
+    options.progress("path")
     result = record()
     if options.calls:
         print("\n".join(tree(result["tree"])))

@@ -1,7 +1,7 @@
-"""Policy: how long a verdict takes, from the payload of a call to the rule, over the corpus of the tests.
+"""Policy: the time of a verdict, from the payload of a tool call to the rule, over the corpus of the tests.
 
-In this process, without the daemon: reading the call (shell, paths on the disk) and judging it by the shipped rules.
-What a hook waits for beside that is in `shim` (asking).
+It runs in this process, without a daemon: parsing the call (shell, paths on disk) and judging it with the built-in
+rules. The total time of a hook that asks is in `hook_script`.
 """
 
 import statistics
@@ -26,17 +26,17 @@ SECONDS = 4.0
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
-    options.say("policy")
+    """Measure and return the rows."""
+    options.progress("policy")
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         book = load_rules(Paths(home, home, home, home), "guard")
         envelopes = [_envelope(case, home) for path in sorted(CORPUS.glob("*.toml")) for case in read_cases(path)]
-        taken = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
-    note = f"{len(envelopes)} calls of the corpus, {len(taken)} verdicts"
+        durations = sorted(_measured(envelopes, book, str(home), options.seconds or SECONDS))
+    note = f"{len(envelopes)} tool calls of the corpus, {len(durations)} verdicts"
     return [
-        Row("verdict, median", statistics.median(taken) * 1e3, "ms", at_most(2.0), note),
-        Row("verdict, 99th percentile", taken[int(len(taken) * 0.99)] * 1e3, "ms"),
+        Row("verdict, median", statistics.median(durations) * 1e3, "ms", at_most(2.0), note),
+        Row("verdict, 99th percentile", durations[int(len(durations) * 0.99)] * 1e3, "ms"),
     ]
 
 
@@ -45,12 +45,12 @@ def _envelope(case: Case, home: Path) -> Envelope:
 
 
 def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: float) -> list[float]:
-    """How long each verdict took, one pass after the other, at least one of them."""
-    taken: list[float] = []
+    """The duration of each verdict, in at least one pass."""
+    durations: list[float] = []
     deadline = time.perf_counter() + seconds
-    while not taken or time.perf_counter() < deadline:
+    while not durations or time.perf_counter() < deadline:
         for envelope in envelopes:
             began = time.perf_counter()
             decide(book.policy, Subject(), analyse_event(decode(envelope), book, home=home, project=home))
-            taken.append(time.perf_counter() - began)
-    return taken
+            durations.append(time.perf_counter() - began)
+    return durations

@@ -1,4 +1,4 @@
-"""A few connections shared by many senders, for requests at a given pace rather than as fast as possible."""
+"""A few connections that many senders share, for requests at a given rate."""
 
 import asyncio
 from collections import deque
@@ -11,12 +11,12 @@ Answer = Callable[[int, bytes], None]
 
 
 class Pool:
-    """Sends on whichever connection is free; what finds none free waits in line."""
+    """Sends on a free connection. Requests without a free connection are queued."""
 
     def __init__(self) -> None:
         self._all: list[Connection] = []
         self._free: deque[Connection] = deque()
-        self._line: deque[tuple[bytes, Answer]] = deque()
+        self._queue: deque[tuple[bytes, Answer]] = deque()
         self._waiting: dict[Connection, Answer] = {}
 
     @classmethod
@@ -28,11 +28,11 @@ class Pool:
         return pool
 
     def send(self, request: bytes, answer: Answer) -> None:
-        """Send now or as soon as a connection is free; `answer` is told status and body."""
+        """Send now, or as soon as a connection is free; `answer` is called with status and body."""
         if self._free:
             self._send(self._free.popleft(), request, answer)
         else:
-            self._line.append((request, answer))
+            self._queue.append((request, answer))
 
     async def ask(self, request: bytes) -> bytes:
         """Send and wait for the body of a 200."""
@@ -40,7 +40,7 @@ class Pool:
         self.send(request, lambda status, body: None if reply.done() else reply.set_result((status, body)))
         status, body = await asyncio.wait_for(reply, timeout=30.0)
         if status != 200:
-            raise BenchError(f"a hook was answered {status}: {body[:200].decode(errors='replace')}")
+            raise BenchError(f"a hook got the status {status}: {body[:200].decode(errors='replace')}")
         return body
 
     def _send(self, connection: Connection, request: bytes, answer: Answer) -> None:
@@ -49,8 +49,8 @@ class Pool:
 
     def _replied(self, connection: Connection, status: int, body: bytes) -> None:
         answer = self._waiting.pop(connection)
-        if self._line and not connection.broken:
-            self._send(connection, *self._line.popleft())
+        if self._queue and not connection.broken:
+            self._send(connection, *self._queue.popleft())
         elif not connection.broken:
             self._free.append(connection)
         answer(status, body)

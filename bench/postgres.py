@@ -1,4 +1,4 @@
-"""A PostgreSQL for measurements, from a wheel, with its defaults: as durable as any."""
+"""A PostgreSQL server for measurements, from a wheel, with default settings and full durability."""
 
 import tempfile
 from collections.abc import Iterator

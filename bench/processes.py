@@ -1,9 +1,9 @@
-"""Real processes in a scratch home, and their end.
+"""Real processes in a scratch home.
 
-Nothing here outlives its `with`: a process is ended by its pid (asked, then killed together with its own group), a
-scratch home is deleted. Both also on Ctrl+C, SIGTERM and errors, since `interrupt_on_signals` turns those signals into
-the exception that unwinds every `with`. The environment is made from nothing, so that no benchmark reads or touches
-the user's configuration, tmux server, desktop or Claude Code.
+Nothing outlives its `with` block: a process is ended by its pid (a signal, then a kill of its own group), and a scratch
+home is deleted. This also holds for Ctrl+C, SIGTERM and errors, because `interrupt_on_signals` turns those signals into
+the exception that unwinds every `with`. The environment is isolated, so no benchmark uses the user's configuration,
+tmux server, desktop or Claude Code.
 """
 
 import fcntl
@@ -24,22 +24,22 @@ from types import FrameType
 from bench.report import BenchError
 
 STOP_SECONDS = 10.0
-ALONE_SECONDS = 600.0
+LOCK_SECONDS = 600.0
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-_KEPT = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH")
+_INHERITED = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH")
 _MEMORY_FILESYSTEMS = {"tmpfs", "ramfs"}
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """A home of its own: where everything that the measured processes write ends up."""
+    """A scratch home. The measured processes write only here."""
 
     root: Path
     env: dict[str, str]
 
     def project(self, name: str) -> Path:
-        """A directory that looks like a repository, for a session to work in."""
+        """A directory that looks like a Git repository, for a session."""
         path = self.root / "projects" / name
         (path / ".git").mkdir(parents=True, exist_ok=True)
         (path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
@@ -71,11 +71,11 @@ def _environment(root: Path) -> dict[str, str]:
     }
     for path in homes.values():
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return {name: os.environ[name] for name in _KEPT if name in os.environ} | {k: str(v) for k, v in homes.items()}
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {k: str(v) for k, v in homes.items()}
 
 
 def _disk_directory() -> str:
-    """The system's temp directory, or `/var/tmp` where that one lives in memory and an fsync would cost nothing."""
+    """The temporary directory, or `/var/tmp` if the former is in memory, where an fsync costs nothing."""
     usual = tempfile.gettempdir()
     if filesystem(usual) not in _MEMORY_FILESYSTEMS or filesystem("/var/tmp") in _MEMORY_FILESYSTEMS | {""}:
         return usual
@@ -83,16 +83,16 @@ def _disk_directory() -> str:
 
 
 @contextmanager
-def alone(say: Callable[[str], None]) -> Iterator[None]:
-    """Only one bench at a time on a machine: two would measure each other. Waits for the other one, within bounds."""
+def exclusive(progress: Callable[[str], None]) -> Iterator[None]:
+    """Allow one bench at a time on a machine, because two would disturb each other. Waits for the other one."""
     path = Path(tempfile.gettempdir()) / f"headspace-bench-{os.getuid()}.lock"
-    deadline = time.monotonic() + ALONE_SECONDS
+    deadline = time.monotonic() + LOCK_SECONDS
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         while not _locked(handle):
             if time.monotonic() > deadline:
-                raise BenchError(f"another bench has been running for {ALONE_SECONDS:.0f} s")
-            say("waiting for another bench to end")
+                raise BenchError(f"another bench has been running for {LOCK_SECONDS:.0f} s")
+            progress("waiting for another bench to end")
             time.sleep(0.5)
         yield
     finally:
@@ -108,7 +108,7 @@ def _locked(handle: int) -> bool:
 
 
 def filesystem(path: str) -> str:
-    """The type of the filesystem that a path is on, empty where the system does not tell (macOS)."""
+    """The file system type of a path; empty if unknown (macOS)."""
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     except OSError:
@@ -122,7 +122,7 @@ def filesystem(path: str) -> str:
 def process(
     argv: list[str], env: dict[str, str], log: Path, stop: signal.Signals = signal.SIGTERM
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session of its own (so that Ctrl+C reaches only us), its output in `log`."""
+    """A process in its own session (so that Ctrl+C does not reach it), with its output in `log`."""
     with log.open("ab") as output:
         child = subprocess.Popen(
             argv,
@@ -151,7 +151,7 @@ def _end(child: subprocess.Popen[bytes], stop: signal.Signals) -> None:
 
 
 def run(argv: list[str], env: dict[str, str], timeout: float = 30.0) -> str:
-    """Run a command to its end and give back what it printed."""
+    """Run a command to its end and return its output."""
     try:
         done = subprocess.run(
             argv,
@@ -175,23 +175,23 @@ def _shown(argv: list[str]) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line that says something, which is where Python puts the reason; frames around it say nothing."""
+    """The last line with letters or digits, which is where Python prints the reason. Frame characters are removed."""
     lines = (line.strip(" │|") for line in reversed(text.splitlines()))
     return next((line for line in lines if any(map(str.isalnum, line))), "no output")
 
 
 def free_port() -> int:
-    """A port on 127.0.0.1 that nobody listens on at this moment."""
+    """A port on 127.0.0.1 that is currently free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def interrupt_on_signals() -> None:
-    """Make SIGTERM and SIGHUP do what Ctrl+C does: unwind, and end every process on the way."""
+    """Make SIGTERM and SIGHUP do the same as Ctrl+C: unwind and end every process."""
 
     def interrupt(_signal: int, frame: FrameType | None) -> None:
-        handler = signal.getsignal(signal.SIGINT)  # asyncio replaces it while a loop runs, so asked at the moment
+        handler = signal.getsignal(signal.SIGINT)  # read here, because asyncio replaces it while a loop runs
         if callable(handler):
             handler(signal.SIGINT, frame)
 

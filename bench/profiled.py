@@ -1,8 +1,8 @@
 """`python -m bench.profiled FILE MODULE [arguments…]`: run a module under cProfile with all its threads.
 
-`python -m cProfile` sees the main thread alone, and the daemon writes in another one. Each thread gets a profiler of
-its own when it starts; at the end they are added up into FILE. Waiting counts as own time of whatever waits: the event
-loop's `run`, a lock's `acquire`.
+`python -m cProfile` profiles only the main thread, but the daemon writes in another one. Each thread gets its own
+profiler when it starts. At the end they are added up in FILE. Waiting time counts as own time of the function that
+waits: the event loop's `run`, a lock's `acquire`.
 """
 
 import cProfile
@@ -14,14 +14,14 @@ from types import FrameType
 
 
 def main(path: str, module: str, arguments: list[str]) -> None:
-    """Run the module as its own main program, and write the profile however it ends."""
+    """Run the module as the main program, and always write the profile."""
     profiles: list[cProfile.Profile] = []
 
     def begin(_frame: FrameType | None = None, _event: str = "", _argument: object = None) -> None:
         profile = cProfile.Profile()
         try:
             profile.enable()
-        except ValueError:  # from Python 3.12 on one profiler sees every thread, and a second one is refused
+        except ValueError:  # since Python 3.12 one profiler covers all threads, and a second one is refused
             return
         profiles.append(profile)
 
@@ -33,10 +33,10 @@ def main(path: str, module: str, arguments: list[str]) -> None:
     finally:
         profiles[0].disable()
         threading.setprofile(None)
-        whole = pstats.Stats(profiles[0])
+        total = pstats.Stats(profiles[0])
         for profile in profiles[1:]:
-            whole.add(profile)
-        whole.dump_stats(path)
+            total.add(profile)
+        total.dump_stats(path)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What a benchmark answers: rows, each a measured number with the budget that it is held to.
+"""The result of a benchmark: rows, each a measured number with its budget.
 
-Rows know nothing of how they were measured. `print_table` and `as_json` are the two ways to show them.
+Rows do not depend on the measurement. `print_table` and `as_json` show them.
 """
 
 from dataclasses import dataclass
@@ -14,38 +14,38 @@ Verdict = Literal["met", "missed", "failed", ""]
 _VERDICT_STYLE: dict[Verdict, str] = {"met": "green", "missed": "bold red", "failed": "bold red", "": "dim"}
 
 _FILE_WIDTH = 150
-"""Into a file or a pipe the table is as wide as its notes are, whatever the terminal would be."""
+"""The width of the table in a file or a pipe."""
 
 
 class BenchError(Exception):
-    """A benchmark could not be measured; the message says what was missing."""
+    """A benchmark could not be measured. The message is the reason."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit: a floor that the number must reach, or a ceiling that it must keep."""
+    """A minimum or a maximum."""
 
     kind: Literal["at_least", "at_most"]
     limit: float
 
-    def holds(self, value: float) -> bool:
-        """Whether the number keeps to the limit."""
+    def is_met(self, value: float) -> bool:
+        """Whether the number is within the limit."""
         return value >= self.limit if self.kind == "at_least" else value <= self.limit
 
 
 def at_least(limit: float) -> Budget:
-    """A floor."""
+    """A minimum."""
     return Budget("at_least", limit)
 
 
 def at_most(limit: float) -> Budget:
-    """A ceiling."""
+    """A maximum."""
     return Budget("at_most", limit)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. Without a budget it is there to be read beside the others; without a value it failed."""
+    """One line of the table. Without a budget it is for comparison; without a value it failed."""
 
     what: str
     value: float | None
@@ -55,21 +55,21 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What the table says of it."""
+        """The result compared with the budget."""
         if self.value is None:
             return "failed"
         if self.budget is None:
             return ""
-        return "met" if self.budget.holds(self.value) else "missed"
+        return "met" if self.budget.is_met(self.value) else "missed"
 
     @property
     def measured(self) -> str:
-        """The number as a person reads it."""
+        """The formatted number."""
         return "" if self.value is None else quantity(self.value, self.unit)
 
     @property
     def allowed(self) -> str:
-        """The budget as a person reads it."""
+        """The formatted budget."""
         if self.budget is None:
             return ""
         sign = "≥" if self.budget.kind == "at_least" else "≤"
@@ -77,18 +77,18 @@ class Row:
 
 
 def failed(what: str, reason: str) -> Row:
-    """The row of something that could not be measured."""
+    """The row of a failed measurement."""
     return Row(what, None, note=reason)
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit: whole from a hundred on, three digits below."""
+    """A number with its unit: an integer from 100 on, otherwise three digits."""
     number = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
     return f"{number} {unit}".rstrip()
 
 
 def print_table(groups: dict[str, list[Row]], machine: str) -> None:
-    """The table on the terminal, one section for each benchmark."""
+    """Print the table, one section for each benchmark."""
     table = Table(caption=machine, caption_justify="left", pad_edge=False)
     for heading, justify in (("what", "left"), ("measured", "right"), ("budget", "right"), ("verdict", "left")):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]  # rich wants its own Literal
@@ -105,7 +105,7 @@ def print_table(groups: dict[str, list[Row]], machine: str) -> None:
 
 
 def as_json(groups: dict[str, list[Row]], machine: str) -> dict[str, object]:
-    """The same table as data, with stable field names."""
+    """The table as data, with stable field names."""
     return {
         "machine": machine,
         "rows": [

@@ -1,8 +1,8 @@
-"""RPC: how long a hook over the Unix socket waits for its answer.
+"""RPC: the time that a hook over the Unix socket waits for its reply.
 
-500 calls a second, evenly spaced, over twenty panes of a fleet that each work on an effort of their own: every call is
-counted, advised, committed and answered. A connection has one call on the way at a time; the clock starts when the call
-is due, also when it then has to wait for a free connection.
+500 requests per second, evenly spaced, from twenty panes of a fleet, each with its own effort. Every request is
+counted, committed and answered. A connection has one request in flight. The time starts when the request is due, so it
+includes waiting for a free connection.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ RATE = 500
 CONNECTIONS = 16
 SECONDS = 10.0
 WARM_UP_SECONDS = 1.0
-CALM = {"heartbeat_limit": 1_000_000, "heartbeat_warn": 1_000_000}
+NO_LIMITS = {"heartbeat_limit": 1_000_000, "heartbeat_warn": 1_000_000}
 
 
 class Answer(msgspec.Struct):
-    """Whether a call was served."""
+    """Whether a request succeeded."""
 
     ok: bool = False
 
@@ -38,8 +38,8 @@ class Answer(msgspec.Struct):
 _answer = msgspec.json.Decoder(Answer)
 
 
-class Caller:
-    """Calls at a pace, over connections that are free."""
+class Requests:
+    """Sends requests at a constant rate, over free connections."""
 
     def __init__(self, streams: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]], project: Path) -> None:
         self._streams = streams
@@ -51,7 +51,7 @@ class Caller:
         self.errors = 0
 
     async def run(self, seconds: float) -> None:
-        """Call evenly spaced; timers are coarse, so each wake-up hands out whatever is due by then."""
+        """Send evenly spaced requests. Timers are coarse, so each wake-up sends all requests that are due."""
         workers = [asyncio.create_task(self._work(*stream)) for stream in self._streams]
         began = time.perf_counter()
         for number in range(int(seconds * RATE)):
@@ -71,12 +71,12 @@ class Caller:
             due = self._due.popleft()
             if not due:
                 return
-            writer.write(self._call(next(self._numbers)))
+            writer.write(self._request(next(self._numbers)))
             answer = _answer.decode(await reader.readline())
             self.latencies.append(time.perf_counter() - due)
             self.errors += not answer.ok
 
-    def _call(self, number: int) -> bytes:
+    def _request(self, number: int) -> bytes:
         pane = f"bench:{number // 2 % PANES}"
         cmd = ("hooks.preToolUse", "hooks.postToolUse")[number % 2]
         args = {
@@ -90,12 +90,12 @@ class Caller:
 
 
 def request(cmd: str, args: Mapping[str, object], pane: str) -> bytes:
-    """One line to the socket."""
+    """One request line."""
     return msgspec.json.encode({"cmd": cmd, "args": args, "env": {"AGENT_ID": pane}}) + b"\n"
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     with processes.scratch() as home, daemon(home), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_measure(home, options))
 
@@ -105,30 +105,30 @@ async def _measure(home: processes.Scratch, options: Options) -> list[Row]:
     streams = [await asyncio.open_unix_connection(path) for _ in range(CONNECTIONS)]
     try:
         project = home.project("fleet")
-        options.say(f"rpc: {PANES} efforts")
+        options.progress(f"rpc: {PANES} efforts")
         for number in range(PANES):
-            await _begin(*streams[0], project, f"bench:{number}")
-        await Caller(streams, project).run(WARM_UP_SECONDS)
-        options.say(f"rpc: {RATE} calls a second")
-        caller = Caller(streams, project)
-        await caller.run(options.seconds or SECONDS)
-        return _rows(caller)
+            await _start_effort(*streams[0], project, f"bench:{number}")
+        await Requests(streams, project).run(WARM_UP_SECONDS)
+        options.progress(f"rpc: {RATE} requests per second")
+        requests = Requests(streams, project)
+        await requests.run(options.seconds or SECONDS)
+        return _rows(requests)
     finally:
         for _, writer in streams:
             writer.close()
 
 
-async def _begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, project: Path, pane: str) -> None:
-    writer.write(request("effort.start", {"skill": "bench", "cwd": str(project), "metadata": CALM}, pane))
+async def _start_effort(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, project: Path, pane: str) -> None:
+    writer.write(request("effort.start", {"skill": "bench", "cwd": str(project), "metadata": NO_LIMITS}, pane))
     answer = await reader.readline()
     if not _answer.decode(answer).ok:
-        raise BenchError(f"an effort could not be begun: {answer.decode()[:200]}")
+        raise BenchError(f"an effort could not be started: {answer.decode()[:200]}")
 
 
-def _rows(caller: Caller) -> list[Row]:
-    slowest = f"slowest {max(caller.latencies, default=0) * 1000:.1f} ms"
+def _rows(requests: Requests) -> list[Row]:
+    slowest = f"slowest {max(requests.latencies, default=0) * 1000:.1f} ms"
     return [
-        Row(f"rpc, p99 at {RATE} calls/s", percentile(caller.latencies, 99), "ms", at_most(5), slowest),
-        Row("rpc, p50", percentile(caller.latencies, 50), "ms", note=f"{len(caller.latencies):,} calls"),
-        Row("rpc, errors", caller.errors, "", at_most(0), "calls that were refused"),
+        Row(f"rpc, p99 at {RATE} requests/s", percentile(requests.latencies, 99), "ms", at_most(5), slowest),
+        Row("rpc, p50", percentile(requests.latencies, 50), "ms", note=f"{len(requests.latencies):,} calls"),
+        Row("rpc, errors", requests.errors, "", at_most(0), "refused requests"),
     ]

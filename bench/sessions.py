@@ -1,9 +1,9 @@
-"""Believable Claude Code sessions as hook payloads, made so that the hot loop only joins bytes.
+"""Realistic Claude Code sessions as hook payloads, prepared so that the hot loop only joins bytes.
 
 A `Script` is one session: its start, then turns of a prompt, some tool calls and a stop. Each payload is encoded once
-and cut where its `prompt_id` and `tool_use_id` stand (a `Template`); ids have a fixed width, so the HTTP head with its
-Content-Length is made once too. `walk` gives the payloads in order, for ever, each with ids of its own. The same number
-gives the same session, so two servers can be given exactly the same work.
+and split at its `prompt_id` and `tool_use_id` (a `Template`). Ids have a fixed width, so the HTTP head with its
+Content-Length is also created once. `walk` yields the payloads in order, endlessly, each with new ids. The same number
+gives the same session, so two servers can get exactly the same work.
 """
 
 import random
@@ -20,7 +20,7 @@ _TOOL_MARK = b"@tool@"
 _PROMPT_WIDTH = 36
 _TOOL_WIDTH = 30
 _SENTENCE = 11
-"""Words in a sentence: messages are read sentence by sentence, so they need some."""
+"""Words per sentence: the daemon parses messages by sentence, so they need some."""
 
 _WORDS = (
     "the parser reads each line before cache tests fail when index is empty because result of join was sorted "
@@ -30,13 +30,13 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Template:
-    """A payload cut at its ids."""
+    """A payload split at its ids."""
 
     event: str
     pieces: tuple[bytes, ...]
 
     def filled(self, prompt_id: bytes = b"", tool_use_id: bytes = b"") -> bytes:
-        """The payload with these ids in their places."""
+        """The payload with these ids."""
         match self.pieces:
             case (before, between, after):
                 return b"".join((before, prompt_id, between, tool_use_id, after))
@@ -46,7 +46,7 @@ class Template:
                 return self.pieces[0]
 
     def as_request(self, port: int) -> "Template":
-        """The same behind an HTTP head: a whole request for `POST /hook/{event}`."""
+        """The same with an HTTP head: a complete request for `POST /hook/{event}`."""
         ids = (0, _PROMPT_WIDTH, _PROMPT_WIDTH + _TOOL_WIDTH)[len(self.pieces) - 1]
         length = sum(map(len, self.pieces)) + ids
         head = (
@@ -58,7 +58,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Script:
-    """One session: what happens once, and what happens in every turn."""
+    """One session: its start, and the events of every turn."""
 
     number: int
     start: Template
@@ -78,7 +78,7 @@ class Script:
 
 
 def walk(script: Script) -> Iterator[bytes]:
-    """The session from its start on: turn after turn, without end."""
+    """The payloads of the session from its start, turn after turn, endlessly."""
     yield script.start.filled()
     for turn in count():
         prompt_id = prompt_id_of(script.number, turn)
@@ -91,7 +91,7 @@ def walk(script: Script) -> Iterator[bytes]:
 
 
 def tool_hooks(script: Script, turn: int = 0) -> Iterator[bytes]:
-    """Tool calls of one turn, without end: each begins and ends before the next."""
+    """The tool calls of one turn, endlessly. Each ends before the next starts."""
     prompt_id = prompt_id_of(script.number, turn)
     for step in count():
         tool_use_id = tool_use_id_of(script.number, turn, step)
@@ -100,17 +100,17 @@ def tool_hooks(script: Script, turn: int = 0) -> Iterator[bytes]:
 
 
 def prompt_id_of(session: int, turn: int) -> bytes:
-    """An id of the shape that the client uses, unique for the turn."""
+    """An id in the client's format, unique for the turn."""
     return b"%08x-0000-4000-8000-%012x" % (session, turn)
 
 
 def tool_use_id_of(session: int, turn: int, step: int) -> bytes:
-    """An id of the shape that the client uses, unique for the call."""
+    """An id in the client's format, unique for the call."""
     return b"toolu_01%06d%08d%08d" % (session, turn, step)
 
 
 def script(number: int, cwd: Path, config_dir: Path, calls: int = 5) -> Script:
-    """Session `number`, in its own directory: the same number and paths give the same payloads."""
+    """Session `number`, in its own directory. The same number and paths give the same payloads."""
     chance = random.Random(number)
     session_id = str(uuid.UUID(int=chance.getrandbits(128), version=4))
     folder = str(cwd).replace("/", "-")
@@ -181,7 +181,7 @@ _TOOLS = (_bash, _read, _edit, _write)
 
 
 def _text(chance: random.Random, words: int) -> str:
-    """So many words, in sentences."""
+    """A text of this many words, in sentences."""
     said = chance.choices(_WORDS, k=words)
     sentences = [" ".join(said[at : at + _SENTENCE]).capitalize() for at in range(0, words, _SENTENCE)]
     return ". ".join(sentences)

@@ -1,4 +1,4 @@
-"""A client of the event stream that costs little: llhttp takes the chunks apart, this the lines."""
+"""A fast client of the event stream: llhttp parses the chunks, this module the lines."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ Message = Callable[[str, bytes, float], None]
 
 
 class EventStream(asyncio.Protocol):
-    """One open stream. `on_message` is told the event's name, its data and the moment its bytes arrived."""
+    """One open stream. `on_message` is called with the event's name, its data and the time of arrival."""
 
     def __init__(self, on_message: Message) -> None:
         self._on_message = on_message
@@ -27,27 +27,27 @@ class EventStream(asyncio.Protocol):
         self.ended = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio's word that the connection stands."""
+        """Called by asyncio when the connection is open."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Everything in one read arrived at one moment."""
+        """All data of one read has the same time of arrival."""
         self._arrived = time.perf_counter()
         self._parser.feed_data(data)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """asyncio's word that the stream is over."""
+        """Called by asyncio when the stream has ended."""
         self.ended = True
         if not self._opened.done():
             self._opened.set_result(0)
 
     def on_headers_complete(self) -> None:
-        """llhttp's word that the status is known."""
+        """Called by llhttp when the status is known."""
         if not self._opened.done():
             self._opened.set_result(self._parser.get_status_code())
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the stream, with the chunking already taken off."""
+        """A part of the stream, without the chunk headers."""
         *lines, self._rest = (self._rest + body).split(b"\n")
         for line in lines:
             self._line(line.rstrip(b"\r"))
@@ -66,15 +66,15 @@ class EventStream(asyncio.Protocol):
         self._event, self._data = "message", []
 
     async def open(self, request: bytes) -> None:
-        """Send the request and wait until the stream stands."""
+        """Send the request and wait until the stream is open."""
         assert self._transport is not None
         self._transport.write(request)
         status = await asyncio.wait_for(self._opened, timeout=5.0)
         if status != 200:
-            raise BenchError(f"the event stream was answered {status or 'with a closed connection'}")
+            raise BenchError(f"the event stream got {status or 'a closed connection'}")
 
     def close(self) -> None:
-        """Close from our side."""
+        """Close the connection."""
         if self._transport is not None:
             self._transport.close()
 

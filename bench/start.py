@@ -1,7 +1,7 @@
-"""Start: what a person waits for before the first word, and how soon the daemon is there.
+"""Start: the start time of commands and of the daemon.
 
-Commands are timed as whole processes against a bare `python -c pass`, in turns in one run; what is left after taking
-that off is their own. A daemon is timed from its start until `/health` answers, in an empty home and in a used one.
+Commands are timed as complete processes, alternating with a bare `python -c pass`, which is subtracted. A daemon is
+timed from its start until `/health` replies, in an empty home and in a used one.
 """
 
 import statistics
@@ -23,19 +23,19 @@ BARE = "python -c pass"
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     with processes.scratch() as home:
-        options.say("start: daemon")
+        options.progress("start: daemon")
         with daemon(home) as first:
-            options.say("start: commands")
-            working, broken = _try(home.env, _commands())
+            options.progress("start: commands")
+            working, broken = _warm_up(home.env, _commands())
             times = _times(home.env, working)
         again = [_ready_again(home) for _ in range(STARTS)]
     return [*_command_rows(times), *broken, *_daemon_rows(first.ready_ms, again)]
 
 
 def _commands() -> dict[str, list[str]]:
-    """What is timed; the installed `headspace` where there is one."""
+    """The timed commands, with the installed `headspace` if it exists."""
     script = Path(sys.executable).with_name("headspace")
     headspace = [str(script)] if script.exists() else [sys.executable, "-m", "claude_headspace"]
     return {
@@ -47,17 +47,17 @@ def _commands() -> dict[str, list[str]]:
 
 def _times(env: dict[str, str], commands: dict[str, list[str]]) -> dict[str, float]:
     """The median wall time of each command, in milliseconds."""
-    taken: dict[str, list[float]] = {name: [] for name in commands}
+    durations: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(TIMES):
         for name, argv in commands.items():
             began = time.perf_counter()
             processes.run(argv, env)
-            taken[name].append((time.perf_counter() - began) * 1000)
-    return {name: statistics.median(values) for name, values in taken.items()}
+            durations[name].append((time.perf_counter() - began) * 1000)
+    return {name: statistics.median(values) for name, values in durations.items()}
 
 
-def _try(env: dict[str, str], commands: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[Row]]:
-    """Run each once, for the caches; those that work, and rows of those that do not."""
+def _warm_up(env: dict[str, str], commands: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[Row]]:
+    """Run each command once to warm the caches; return those that work, and rows of those that fail."""
     working, broken = {}, []
     for name, argv in commands.items():
         try:
@@ -77,14 +77,22 @@ def _ready_again(home: processes.Scratch) -> float:
 def _command_rows(times: dict[str, float]) -> list[Row]:
     bare = times.pop(BARE)
     return [
-        Row(f"{name}, its own time", whole - bare, "ms", at_most(OWN_MS), f"{whole:.0f} ms whole, {BARE} {bare:.0f} ms")
-        for name, whole in times.items()
+        Row(
+            f"{name}, its own time",
+            total - bare,
+            "ms",
+            at_most(OWN_MS),
+            f"{total:.0f} ms in total, {BARE} {bare:.0f} ms",
+        )
+        for name, total in times.items()
     ]
 
 
 def _daemon_rows(first: float, again: list[float]) -> list[Row]:
     each = ", ".join(f"{value:.0f}" for value in again)
     return [
-        Row("daemon ready, empty home", first, "ms", at_most(READY_MS), "process start to /health, schema made"),
+        Row(
+            "daemon ready, empty home", first, "ms", at_most(READY_MS), "process start to /health, including the schema"
+        ),
         Row("daemon ready, used home", statistics.median(again), "ms", at_most(READY_MS), f"starts {each}"),
     ]

@@ -1,9 +1,8 @@
-"""Stream: how long after a hook is sent the person who watches sees it.
+"""Stream: the time from a hook until its message arrives on the event stream.
 
-500 hooks a second, evenly spaced, over 250 agents; each makes a visible change (a tool begins, a tool ends). An agent
-has one hook on the way at a time, and the first message about that agent after it is the one that belongs to it. The
-clock starts before the request is written, also when it then has to wait for a free connection. A message that has not
-come some seconds after the last hook is lost.
+500 hooks per second, evenly spaced, over 250 agents. Each causes a visible change (a tool starts or ends). An agent has
+one hook in flight, so the next message about that agent belongs to it. The time starts before the request is written,
+so it includes waiting for a free connection. A message that has not arrived some seconds after the last hook is lost.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ PATH = "/api/events/stream?types=state_changed,agent_updated"
 
 
 class About(msgspec.Struct):
-    """The one field that says whom a message or a reply is about."""
+    """The agent id of a message or a reply."""
 
     agent_id: str = ""
 
@@ -44,7 +43,7 @@ _decoder = msgspec.json.Decoder(About)
 
 @dataclass
 class Agent:
-    """An agent with the hooks that it will send."""
+    """An agent and its next hooks."""
 
     id: str
     requests: Iterator[bytes]
@@ -52,7 +51,7 @@ class Agent:
 
 
 class Watch:
-    """Sends at a pace and waits for the messages."""
+    """Sends at a constant rate and waits for the messages."""
 
     def __init__(self, pool: Pool, agents: list[Agent]) -> None:
         self._pool = pool
@@ -64,14 +63,14 @@ class Watch:
         self.starved = 0
 
     def arrived(self, _event: str, data: bytes, at: float) -> None:
-        """A message from the stream."""
+        """Process a message of the stream."""
         agent = self._awaited.pop(_decoder.decode(data).agent_id, None)
         if agent is not None:
             self.latencies.append(at - agent.sent_at)
             self._free.append(agent)
 
     async def send_for(self, seconds: float) -> None:
-        """Send evenly spaced; timers are coarse, so each wake-up sends whatever is due by then."""
+        """Send evenly spaced hooks. Timers are coarse, so each wake-up sends all hooks that are due."""
         began = time.perf_counter()
         for number in range(int(seconds * RATE)):
             early = began + number / RATE - time.perf_counter()
@@ -94,21 +93,21 @@ class Watch:
         self.errors += status != 200
 
     async def settled(self) -> int:
-        """Wait for what is still on the way; how many never came."""
+        """Wait for pending messages; return how many are lost."""
         for _ in range(int(LOST_AFTER_SECONDS / _LOOK_SECONDS)):
             if not self._awaited:
                 break
             await asyncio.sleep(_LOOK_SECONDS)
         return len(self._awaited)
 
-    def forget(self) -> None:
-        """Start counting anew, after a warm-up."""
+    def reset(self) -> None:
+        """Reset the counts after a warm-up."""
         self.latencies.clear()
         self.sent = self.errors = self.starved = 0
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     with processes.scratch() as home, daemon(home) as server:
         token = read_token(home)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -118,14 +117,14 @@ def run(options: Options) -> list[Row]:
 async def _measure(home: processes.Scratch, port: int, token: str, options: Options) -> list[Row]:
     pool = await Pool.connected(port, CONNECTIONS)
     try:
-        options.say(f"stream: starting {AGENTS} agents")
+        options.progress(f"stream: starting {AGENTS} agents")
         watch = Watch(pool, await _agents(home, port, pool))
         stream = await open_stream(port, PATH, token, watch.arrived)
         try:
             await watch.send_for(WARM_UP_SECONDS)
             await watch.settled()
-            watch.forget()
-            options.say(f"stream: {RATE} hooks a second")
+            watch.reset()
+            options.progress(f"stream: {RATE} hooks per second")
             seconds = options.seconds or SECONDS
             await watch.send_for(seconds)
             return _rows(watch, await watch.settled())
@@ -142,7 +141,7 @@ async def _agents(home: processes.Scratch, port: int, pool: Pool) -> list[Agent]
     ]
     agents = await asyncio.gather(*(_agent(script, pool) for script in scripts))
     if len({agent.id for agent in agents}) < AGENTS:
-        raise BenchError("the daemon took several sessions for one agent")
+        raise BenchError("the daemon assigned several sessions to one agent")
     return agents
 
 
@@ -152,7 +151,7 @@ async def _agent(script: sessions.Script, pool: Pool) -> Agent:
     body = await pool.ask(script.prompt.filled(sessions.prompt_id_of(script.number, 0)))
     agent_id = _decoder.decode(body).agent_id
     if not agent_id:
-        raise BenchError("the answer to a hook names no agent_id")
+        raise BenchError("the reply to a hook has no agent_id")
     return Agent(agent_id, sessions.tool_hooks(script))
 
 
@@ -162,6 +161,6 @@ def _rows(watch: Watch, lost: int) -> list[Row]:
     return [
         Row(f"stream, p99 at {RATE} hooks/s", percentile(watch.latencies, 99), "ms", at_most(20), slowest),
         Row("stream, p50", percentile(watch.latencies, 50), "ms", note=note),
-        Row("stream, messages that never came", lost, "", at_most(0), f"waited {LOST_AFTER_SECONDS:.0f} s for them"),
+        Row("stream, lost messages", lost, "", at_most(0), f"after {LOST_AFTER_SECONDS:.0f} s"),
         Row("stream, errors", watch.errors + watch.starved, "", at_most(0), "replies other than 200, hooks not sent"),
     ]

@@ -1,7 +1,7 @@
-"""Top: `headspace top` on a terminal of its own, with 300 agents: its start, from a key to its paint, while idle.
+"""Top: `headspace top` in a separate terminal with 300 agents: start, key to paint, idle cost.
 
-The terminal is a pseudo-terminal that we read: what a person would see is what was written to it. All agents were
-last heard of some minutes ago, so no time in words changes between a key and its paint.
+The terminal is a pseudo-terminal, and the benchmark reads the output. All agents were last active some minutes ago, so
+no displayed time changes between a key and its paint.
 """
 
 import fcntl
@@ -39,7 +39,7 @@ AGO_SECONDS = 600.0
 START_MS, KEY_MS, IDLE_PERCENT = 500.0, 50.0, 1.0
 
 SELECTED = "▌".encode()
-"""What marks the selected row."""
+"""The marker of the selected row."""
 
 
 class Screen:
@@ -60,12 +60,12 @@ class Screen:
         os.close(theirs)
 
     def press(self, key: str) -> float:
-        """Press a key; when that was."""
+        """Press a key; return the time."""
         os.write(self._ours, key.encode())
         return time.perf_counter()
 
     def wait_for(self, *texts: bytes) -> float:
-        """Read until all of these were written from now on; when that was."""
+        """Read until all texts were written; return the time."""
         seen, deadline = b"", time.perf_counter() + LIMIT_SECONDS
         while not all(text in seen for text in texts):
             if time.perf_counter() > deadline or self.process.poll() is not None:
@@ -76,7 +76,7 @@ class Screen:
         return time.perf_counter()
 
     def settle(self) -> None:
-        """Read until nothing was written for a while."""
+        """Read until the output is idle."""
         while self._read(SETTLE_SECONDS):
             pass
 
@@ -85,7 +85,7 @@ class Screen:
         return os.read(self._ours, 1 << 16) if ready else b""
 
     def close(self) -> None:
-        """Quit, or be ended."""
+        """Quit, or end the process."""
         self.press("q")
         try:
             self.process.wait(processes.STOP_SECONDS)
@@ -97,7 +97,7 @@ class Screen:
 
 @contextmanager
 def screen(env: dict[str, str]) -> Iterator[Screen]:
-    """A terminal that is closed whatever happens."""
+    """A terminal that is always closed."""
     made = Screen(env)
     try:
         yield made
@@ -105,41 +105,41 @@ def screen(env: dict[str, str]) -> Iterator[Screen]:
         made.close()
 
 
-def introduce(port: int) -> None:
-    """Every agent in the middle of a turn, some asking, all of them some minutes ago."""
+def create_agents(port: int) -> None:
+    """Create the agents in the middle of a turn, some with a question, with events some minutes ago."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     fired = {"Content-Type": "application/json", "X-Headspace-Fired-At": f"{time.time() - AGO_SECONDS:.3f}"}
 
-    def post(event: str, told: dict[str, Any]) -> None:
-        connection.request("POST", f"/hook/{event}", json.dumps(told), fired)
+    def post(event: str, session: dict[str, Any]) -> None:
+        connection.request("POST", f"/hook/{event}", json.dumps(session), fired)
         with connection.getresponse() as response:
             response.read()
             if response.status != 200:
-                raise BenchError(f"a hook was answered with {response.status}")
+                raise BenchError(f"a hook got the status {response.status}")
 
     for number in range(AGENTS):
-        told = {"session_id": f"top-{number}", "cwd": f"/home/dev/project-{number}"}
-        post("session-start", told)
-        post("user-prompt-submit", {**told, "prompt": f"Task {number}"})
+        session = {"session_id": f"top-{number}", "cwd": f"/home/dev/project-{number}"}
+        post("session-start", session)
+        post("user-prompt-submit", {**session, "prompt": f"Task {number}"})
         if number % 10 == 0:
-            post("stop", {**told, "last_assistant_message": f"Shall I do {number}?"})
+            post("stop", {**session, "last_assistant_message": f"Shall I do {number}?"})
     connection.close()
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     with processes.scratch() as home, daemon(home) as server:
-        options.say(f"top: starting {AGENTS} agents")
-        introduce(server.port)
-        options.say("top: its start")
+        options.progress(f"top: starting {AGENTS} agents")
+        create_agents(server.port)
+        options.progress("top: start")
         starts = [_start(home.env) for _ in range(STARTS)]
         with screen(home.env) as shown:
             shown.wait_for(b"Conversation")
             shown.settle()
-            options.say("top: keys")
+            options.progress("top: keys")
             keys = [_key(shown, "j" if number < KEYS // 2 else "k") for number in range(KEYS)]
             shown.settle()
-            options.say("top: idle")
+            options.progress("top: idle")
             idle = _idle(shown.process.pid, options.seconds or IDLE_SECONDS)
     each = ", ".join(f"{value:.0f}" for value in starts)
     return [
@@ -156,7 +156,7 @@ def _start(env: dict[str, str]) -> float:
 
 
 def _key(shown: Screen, key: str) -> float:
-    """From a key to its paint, in seconds; then what follows later (the conversation is asked for) is let pass."""
+    """The seconds from a key to its paint. Later output, when the conversation is loaded, is skipped."""
     began = shown.press(key)
     took = shown.wait_for(SELECTED) - began
     shown.wait_for(b"Conversation")

@@ -1,7 +1,7 @@
-"""HTTP as cheap as Python can speak it: whole requests out, status and body in.
+"""A minimal HTTP client: sends complete requests, returns status and body.
 
-For servers that answer every request with a Content-Length on a connection that stays open, one request in flight. It
-reads the status line and that one header and nothing else, so that the generator costs far less than the server.
+For servers that reply with a Content-Length on a persistent connection, with one request in flight. It parses only the
+status line and that header, so that the generator costs far less than the server.
 """
 
 import asyncio
@@ -15,48 +15,48 @@ LOST = 0
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection. `on_reply` is told status and body; a broken connection replies `LOST`, once."""
+    """One keep-alive connection. `on_reply` is called with status and body, or once with `LOST` if it breaks."""
 
     def __init__(self, on_reply: Reply) -> None:
         self.on_reply = on_reply
         self.sent_at = 0.0
         self.broken = False
         self._busy = False
-        self._held = b""
+        self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio's word that the connection stands."""
+        """Called by asyncio when the connection is open."""
         self._transport = cast(asyncio.Transport, transport)
 
     def send(self, request: bytes) -> None:
-        """Write a whole request; its reply comes to `on_reply`."""
+        """Write a complete request; `on_reply` gets its reply."""
         self._busy = True
         assert self._transport is not None
         self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:
-        """Collect until the reply is whole, then hand it on."""
-        if self._held:
-            data = self._held + data
+        """Collect data until the reply is complete, then pass it to `on_reply`."""
+        if self._buffer:
+            data = self._buffer + data
         head = data.find(b"\r\n\r\n")
         end = head + 4 + _content_length(data[:head]) if head >= 0 else len(data) + 1
         if len(data) < end:
-            self._held = data
+            self._buffer = data
             return
-        self._held = b""
+        self._buffer = b""
         self._busy = False
         self.on_reply(self, int(data[9:12]), data[head + 4 : end])
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """asyncio's word that it broke, or that we closed it."""
+        """Called by asyncio when the connection broke or was closed."""
         self.broken = True
         if self._busy:
             self._busy = False
             self.on_reply(self, LOST, b"")
 
     def close(self) -> None:
-        """Close from our side."""
+        """Close the connection."""
         self._busy = False
         if self._transport is not None:
             self._transport.close()

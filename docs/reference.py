@@ -5,6 +5,7 @@ the tables that the program itself uses.
 """
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ SOURCES = ROOT / "src" / "claude_headspace"
 LONG = 500
 PROGRAM = "headspace"
 HELP_WIDTH = 78
+PLUGIN_DESCRIPTION = (
+    "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
+)
 BLOCK = re.compile(r"(<!-- begin generated: (?P<name>[^>]+?) -->\n).*?(<!-- end generated: (?P=name) -->)", re.DOTALL)
 
 
@@ -302,10 +306,36 @@ def rendered(text: str) -> str:
 
 
 def generated_files() -> dict[str, str]:
-    """Return the files that are generated completely, by path."""
-    from claude_headspace.clients.claude_code.hooks import plugin
+    """Return the files that are generated completely, by path: the hooks as a plugin of Claude Code.
 
-    return plugin.files()
+    The plugin has the same hooks as an installation. Its script forwards an event to the hook script in the daemon's
+    state directory, so it works with any version. It does nothing if the settings have the hooks, too.
+    """
+    from claude_headspace import __version__
+    from claude_headspace.clients.claude_code.hooks.events import events_for
+    from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, hook_entries
+
+    owner, about = {"name": "Headspace contributors"}, {"description": PLUGIN_DESCRIPTION}
+    entries = hook_entries(events_for(None), f"${{CLAUDE_PLUGIN_ROOT}}/hooks/{SCRIPT_NAME}")
+    files = {
+        ".claude-plugin/marketplace.json": {
+            "name": PROGRAM,
+            "owner": owner,
+            "plugins": [{"name": PROGRAM, "source": "./plugin", **about}],
+        },
+        "plugin/.claude-plugin/plugin.json": {
+            "name": PROGRAM,
+            "version": __version__,
+            **about,
+            "author": owner,
+            "license": "MIT",
+        },
+        "plugin/hooks/hooks.json": {
+            **about,
+            "hooks": {event: [{"hooks": [hook]}] for event, hook in entries.items()},
+        },
+    }
+    return {path: json.dumps(content, indent=2) + "\n" for path, content in files.items()}
 
 
 def main() -> None:

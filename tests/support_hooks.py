@@ -1,4 +1,4 @@
-"""Hooks as Claude Code has them: installed by the real command into a scratch configuration directory, and run.
+"""Hooks installed by the real command in a scratch configuration directory, and run as Claude Code does.
 
 hooks = Hooks(daemon.home)
 hooks.fire("SessionStart", {"session_id": "one"})
@@ -37,12 +37,12 @@ class Hooks:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the client would read."""
+        """The content of `settings.json`."""
         found: dict[str, Any] = json.loads((self.config_dir / "settings.json").read_bytes())
         return found
 
     def fire(self, event: str, payload: dict[str, Any] | bytes, **env: str) -> bytes:
-        """Run the hooks of an event as the client does; what they print."""
+        """Run the hooks of an event as the client does; return their output."""
         text = payload if isinstance(payload, bytes) else json.dumps({"hook_event_name": event, **payload}).encode()
         printed = b""
         for group in self.settings["hooks"][event]:

@@ -1,4 +1,4 @@
-"""The daemon's socket, spoken to as a script speaks to it."""
+"""A client of the daemon's socket."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ JsonObject = dict[str, Any]
 
 
 class Socket:
-    """One connection that stays open."""
+    """One persistent connection."""
 
     def __init__(self, daemon: RunningDaemon) -> None:
         with socket_path(daemon.home / "run" / "headspace.sock") as path:
@@ -22,22 +22,22 @@ class Socket:
         self._lines = self._socket.makefile("rb")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._lines.close()
         self._socket.close()
 
     def ask(self, cmd: str, args: object, env: Mapping[str, str] | None = None) -> JsonObject:
-        """The whole answer."""
+        """Send a request and return its complete reply."""
         self.send(cmd, args, env)
         return self.receive()
 
     def send(self, cmd: str, args: object, env: Mapping[str, str] | None = None, request_id: object = None) -> None:
-        """Send a request without waiting for its answer."""
+        """Send a request without waiting for its reply."""
         line = {"cmd": cmd, "args": args, "env": dict(env or {}), "id": request_id}
         self._socket.sendall(json.dumps(line).encode() + b"\n")
 
     def receive(self) -> JsonObject:
-        """The next answer."""
+        """The next reply."""
         answer: JsonObject = json.loads(self._lines.readline())
         return answer
 

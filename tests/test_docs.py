@@ -55,6 +55,12 @@ def test_generated_blocks_are_fresh(page: Path) -> None:
     assert reference().rendered(text) == text, "run `.venv/bin/python docs/reference.py`"
 
 
+def test_generated_files_are_current() -> None:
+    """The files of the plugin equal the generated ones."""
+    for path, text in reference().generated_files().items():
+        assert (ROOT / path).read_text() == text, "run `.venv/bin/python docs/reference.py`"
+
+
 def test_every_generated_block_is_used() -> None:
     """Every generated block is on a page."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)

@@ -271,10 +271,16 @@ def update_config_dirs(paths: Paths, *, installed: Iterable[Path] = (), removed:
     recorded = dict.fromkeys([*installed_config_dirs(paths), *installed])
     for path in removed:
         recorded.pop(path, None)
-    draft = paths.config_dirs_file.with_suffix(".new")
+    lines = "".join(f"{path}\n" for path in recorded)
+    write_private_file(paths.config_dirs_file, lines.encode("utf-8", "surrogateescape"))
+
+
+def write_private_file(path: Path, content: bytes) -> None:
+    """Write a file atomically, readable by its user alone."""
+    draft = path.with_name(f"{path.name}.new")
     draft.touch(mode=0o600)
-    draft.write_text("".join(f"{path}\n" for path in recorded), encoding="utf-8", errors="surrogateescape")
-    draft.replace(paths.config_dirs_file)
+    draft.write_bytes(content)
+    draft.replace(path)
 
 
 def load_settings(

@@ -1,4 +1,4 @@
-"""The commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
+"""The CLI commands `headspace db …`: verify, rebuild, prune, back up and copy the journal.
 
 If a daemon is running, it does the work. Otherwise the command does it and holds the lock of the daemon, so that no
 daemon can start at the same time. A progress bar is shown on standard error.
@@ -30,8 +30,7 @@ from claude_headspace.kernel.text import count
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.files import require_new_file
-from claude_headspace.surfaces.cli.options import AsJson, examples
+from claude_headspace.surfaces.cli.options import AsJson, examples, require_new_file
 from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
 from claude_headspace.surfaces.cli.presentation.status import verify_result
 from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars

@@ -1,4 +1,4 @@
-"""The command `headspace`: the commands of `surfaces.cli`, and those that need the daemon or the journal themselves.
+"""The program `headspace`: the CLI commands of `surfaces.cli`, and those that import the daemon or the journal.
 
 Exit codes
     0    success, also if there was nothing to do

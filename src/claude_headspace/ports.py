@@ -158,7 +158,7 @@ class Outcome(msgspec.Struct, frozen=True):
     duplicate: bool = False
     effort: EffortOutcome | None = None
     advice: Advice | None = None
-    care: SessionNotice = NO_NOTICE
+    session_notice: SessionNotice = NO_NOTICE
     coordinator: str | None = None
     """The coordinator of the team that was informed."""
 

@@ -1,6 +1,6 @@
-"""The wheel as users have it: in an environment of its own, far from the checkout, with Python, bash and git alone.
+"""The wheel in a new environment outside of the checkout, with only Python, bash and git.
 
-Where its dependencies cannot be fetched the tier is skipped, and says why.
+If its dependencies cannot be fetched, the tests are skipped with the reason.
 """
 
 import os
@@ -24,7 +24,7 @@ MINUTES = 60
 
 
 def run(*command: object, **env: str) -> "subprocess.CompletedProcess[str]":
-    """Run a program that may fail, as the user who runs the tests: pip is configured in that home."""
+    """Run a program that may fail, with the home of the current user, which has the pip configuration."""
     home = pwd.getpwuid(os.getuid()).pw_dir
     return subprocess.run(
         [str(word) for word in command],
@@ -49,7 +49,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Room:
-    """An environment with the wheel in it, and a home of somebody new."""
+    """An environment with the wheel, and an empty home."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -57,7 +57,7 @@ class Room:
         self.programs = root / "programs"
 
     def headspace(self, *arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command, far from the checkout."""
+        """Run a command outside of the checkout."""
         return subprocess.run(
             [str(self.root / "venv/bin/headspace"), *arguments],
             env={"HOME": str(self.home), "PATH": str(self.programs), "LANG": "C.UTF-8", "HEADSPACE_PORT": "0", **env},
@@ -72,7 +72,7 @@ class Room:
 
 @pytest.fixture(scope="session")
 def room(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Room:
-    """The wheel, installed into an empty environment; on its PATH are Python, bash and git, and nothing else."""
+    """The wheel in an empty environment. Its PATH has only Python, bash and git."""
     room = Room(tmp_path_factory.mktemp("room"))
     made = run(sys.executable, "-m", "venv", room.root / "venv")
     assert made.returncode == 0, made.stderr
@@ -92,7 +92,7 @@ def room(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Room:
 
 
 def test_everything_is_in_the_wheel(wheel: Path) -> None:
-    """The built page, the scripts, the migrations, the styles and the rules; and nothing of the tests."""
+    """The built page, the scripts, the migrations, the styles and the rules, but no tests."""
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in (
         "claude_headspace/surfaces/page/built/index.html",
@@ -109,16 +109,16 @@ def test_everything_is_in_the_wheel(wheel: Path) -> None:
     assert f"-{__version__}-" in wheel.name
 
 
-def test_the_command_is_there(room: Room) -> None:
-    """It says its version, and completes itself in a shell."""
+def test_the_command_is_installed(room: Room) -> None:
+    """It prints its version and has shell completion."""
     assert room.headspace("--version").stdout == f"headspace {__version__}\n"
     script = room.headspace(_HEADSPACE_COMPLETE="source_bash").stdout
     assert "complete" in script
     assert "headspace" in script
 
 
-def test_the_demo_plays(room: Room, tmp_path: Path) -> None:
-    """Five seconds of it; the home is as empty as before."""
+def test_the_demo_runs(room: Room, tmp_path: Path) -> None:
+    """After five seconds it ends and leaves no files."""
     done = room.headspace("demo", "--for", "5s", "--print", TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Demo with simulated agents" in done.stdout
@@ -129,7 +129,7 @@ def test_the_demo_plays(room: Room, tmp_path: Path) -> None:
 
 
 def test_a_first_run_works_from_beginning_to_end(room: Room) -> None:
-    """`up`, `doctor`, the page, `down`, `uninstall`: all of it with what the wheel brought."""
+    """`up`, `doctor`, the page, `down` and `uninstall` work with the content of the wheel."""
     raised = room.headspace("up", "--yes", "--no-open")
     try:
         assert raised.returncode == 0, raised.stdout + raised.stderr

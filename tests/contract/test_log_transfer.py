@@ -229,7 +229,7 @@ def test_lines_of_another_agent_are_refused() -> None:
     """A file is the log of one agent."""
     lines = export(origin())
     other = lines[2].replace(b'"agent_id":"agent-1"', b'"agent_id":"agent-2"')
-    with pytest.raises(BadRequest, match="another agent"):
+    with pytest.raises(BadRequest, match="not the agent in the header"):
         import_all(TemporaryJournal(), [lines[0], other])
 
 

@@ -461,8 +461,8 @@ def test_what_a_session_is_told_stands_with_the_event() -> None:
             hook("UserPromptSubmit", prompt="Two"), expects_reply=True, reply_reaches_client=True
         )
         elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
-        assert [each.care for each in (told, asked, elsewhere)] == [NO_NOTICE, spoken, NO_NOTICE]
-        assert asked.agent.context_level_told == 80
+        assert [each.session_notice for each in (told, asked, elsewhere)] == [NO_NOTICE, spoken, NO_NOTICE]
+        assert asked.agent.context_level_reported == 80
 
     room = run(play, lambda _agent, _event: spoken)
     assert [each.envelope.decisions.session_notice for each in room.journal.events()] == [None, spoken, None]
@@ -478,7 +478,7 @@ def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
         outcome = await room.engine.submit(
             hook("UserPromptSubmit", prompt="One"), expects_reply=True, reply_reaches_client=True
         )
-        assert (outcome.care, outcome.agent.state.value) == (NO_NOTICE, "working")
+        assert (outcome.session_notice, outcome.agent.state.value) == (NO_NOTICE, "working")
 
     room = run(play, fails)
     assert [each.anomaly for each in room.journal.events()] == [f"{NOTICES_FAILED}ZeroDivisionError"]

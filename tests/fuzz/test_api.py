@@ -1,4 +1,4 @@
-"""Every endpoint, asked for what its description allows and for what it does not: answers as described, no 5xx."""
+"""Valid and invalid requests to every endpoint: every reply matches the OpenAPI description, and none is a 5xx."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ BOARD: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon with something to tell, on each engine."""
+    """A daemon with an agent, on each database."""
     shared = {"database": request.getfixturevalue("postgres").database()} if request.param == "postgresql" else {}
     home: Path = tmp_path_factory.mktemp("fuzz")
     with running_daemon(home, max_body_bytes=200_000, **shared) as running:
@@ -50,7 +50,7 @@ def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def ask(daemon: RunningDaemon, operation: Any, mode: GenerationMode, examples: int) -> None:
-    """Ask one endpoint again and again."""
+    """Send many requests to one endpoint."""
 
     @seed(20_261)
     @settings(
@@ -68,30 +68,30 @@ def ask(daemon: RunningDaemon, operation: Any, mode: GenerationMode, examples: i
     asked()
 
 
-def test_every_endpoint_is_asked() -> None:
-    """All of the description can be read, but for the stream that never ends."""
+def test_every_endpoint_is_tested() -> None:
+    """All operations of the description are included, except the endless stream."""
     assert len(OPERATIONS) == len(ENDPOINTS)
 
 
 def examples(request: pytest.FixtureRequest) -> int:
-    """A few in every run, many in the long one."""
+    """The number of examples: few in a normal run, many in a full one."""
     return 300 if request.config.getoption("--full") else 8
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_endpoint_keeps_its_word(
+def test_every_endpoint_matches_its_description(
     daemon: RunningDaemon, name: str, mode: GenerationMode, request: pytest.FixtureRequest
 ) -> None:
-    """Whatever is asked, the answer is one that is described, and never a mistake of ours."""
+    """Every reply is documented, and none is a server error."""
     operation = OPERATIONS[name]
     if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.path_parameters):
-        pytest.skip("there is nothing that could be wrong")
+        pytest.skip("this endpoint has no invalid requests")
     ask(daemon, operation, mode, examples(request))
 
 
-def test_it_is_whole_afterwards(daemon: RunningDaemon) -> None:
-    """After all of that the daemon is well, made no mistake, and everything still follows from the log."""
+def test_the_daemon_is_consistent_afterwards(daemon: RunningDaemon) -> None:
+    """The daemon is healthy, logged no errors, and the projections match the log."""
     assert daemon.get("/health", scope=None).json()["status"] == "ok"
     assert daemon.verified()
     assert "request_failed" not in daemon.log

@@ -1,4 +1,4 @@
-"""Bytes of every kind at the port: no 5xx, no connection that hangs, nothing that grows, and the next one is served."""
+"""Malformed bytes at the port: no 5xx, no hanging connection, no leak, and later requests are served."""
 
 import random
 import socket
@@ -14,24 +14,24 @@ BODY = b'{"session_id": "fuzz", "cwd": "/tmp", "prompt": "hello"}'
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon that is spoken to badly."""
+    """A daemon that receives malformed requests."""
     with running_daemon(tmp_path_factory.mktemp("socket"), max_body_bytes=100_000) as running:
         yield running
 
 
 def request(path: bytes = b"/hook/user-prompt-submit", body: bytes = BODY, *headers: bytes) -> bytes:
-    """A request as it should be."""
-    told = (b"Host: 127.0.0.1", b"Content-Type: application/json", b"Content-Length: %d" % len(body), *headers)
-    return b"POST " + path + b" HTTP/1.1\r\n" + b"\r\n".join(told) + b"\r\n\r\n" + body
+    """A valid request."""
+    lines = (b"Host: 127.0.0.1", b"Content-Type: application/json", b"Content-Length: %d" % len(body), *headers)
+    return b"POST " + path + b" HTTP/1.1\r\n" + b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """A request whose body comes in pieces, as they are given."""
+    """A request with a chunked body of the given chunks."""
     head = request(body=b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     return head + b"".join(chunks)
 
 
-ODD = {
+MALFORMED = {
     "nothing": b"",
     "an empty line": b"\r\n",
     "not HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)),
@@ -67,7 +67,7 @@ ODD = {
 
 
 def exchange(daemon: RunningDaemon, sent: bytes) -> bytes:
-    """Send bytes, say that there will be no more, and read until the daemon closes; one that hangs is an error."""
+    """Send bytes, close the sending side, and read until the daemon closes. A hang is an error."""
     answer = b""
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=LIMIT_SECONDS) as connection:
         try:
@@ -78,43 +78,45 @@ def exchange(daemon: RunningDaemon, sent: bytes) -> bytes:
         except TimeoutError:
             raise
         except OSError:
-            pass  # it closed before it had read everything
+            pass  # the daemon closed before it read everything
     return answer
 
 
 def statuses(answer: bytes) -> list[int]:
-    """The statuses of an answer, of all that it may hold."""
+    """The status codes of all replies in the received bytes."""
     parts = answer.split(b"HTTP/1.1 ")[1:]
     return [int(part[:3]) for part in parts if part[:3].isdigit()]
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_bytes_are_no_trouble(daemon: RunningDaemon, name: str) -> None:
-    """Whatever comes, there is an answer or none, but never a mistake of ours."""
-    assert [status for status in statuses(exchange(daemon, ODD[name])) if status >= 500] == []
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_requests_cause_no_server_error(daemon: RunningDaemon, name: str) -> None:
+    """The daemon replies or closes the connection, but never with a 5xx."""
+    assert [status for status in statuses(exchange(daemon, MALFORMED[name])) if status >= 500] == []
 
 
 def mutated(chance: random.Random) -> bytes:
-    """A request, or one of the odd ones, with some bytes changed, lost, doubled or put in."""
-    whole = bytearray(chance.choice([request(), request(b"/api/agents", b""), *ODD.values()]))
+    """A valid or malformed request with some bytes changed, removed, duplicated or inserted."""
+    sent = bytearray(chance.choice([request(), request(b"/api/agents", b""), *MALFORMED.values()]))
     for _ in range(chance.randint(1, 8)):
-        place = chance.randrange(len(whole) + 1)
+        position = chance.randrange(len(sent) + 1)
         match chance.randrange(4):
             case 0:
-                whole[place : place + 1] = bytes([chance.randrange(256)])
+                sent[position : position + 1] = bytes([chance.randrange(256)])
             case 1:
-                del whole[place : place + chance.randint(1, 20)]
+                del sent[position : position + chance.randint(1, 20)]
             case 2:
-                whole[place:place] = whole[place : place + chance.randint(1, 50)]
+                sent[position:position] = sent[position : position + chance.randint(1, 50)]
             case _:
-                whole[place:place] = chance.choice([b"\0", b"\r\n", b"\n", b"\r\n\r\n", b"%00", b": ", b"\xff" * 9])
-    return bytes(whole)
+                sent[position:position] = chance.choice(
+                    [b"\0", b"\r\n", b"\n", b"\r\n\r\n", b"%00", b": ", b"\xff" * 9]
+                )
+    return bytes(sent)
 
 
-def test_mutations_are_no_trouble_and_leave_nothing_behind(
+def test_mutated_requests_cause_no_server_error_and_no_leak(
     daemon: RunningDaemon, request: pytest.FixtureRequest
 ) -> None:
-    """After many of them no file, no thread and little memory is in use that was not before, and all is well."""
+    """After many of them the daemon has no more files or threads and little more memory, and is healthy."""
     chance, rounds = random.Random(7), 5_000 if request.config.getoption("--full") else 150
     for _ in range(30):
         exchange(daemon, mutated(chance))
@@ -125,7 +127,7 @@ def test_mutations_are_no_trouble_and_leave_nothing_behind(
         assert wrong == [], sent[:300]
     after = in_use(daemon.pid)
     assert after["files"] <= before["files"] + 5
-    assert after["threads"] <= before["threads"] + 40, "the pool for reading has at most forty"
+    assert after["threads"] <= before["threads"] + 40, "the pool of readers has at most forty threads"
     assert after["kilobytes"] <= before["kilobytes"] + 80_000
     assert daemon.get("/health", scope=None).json()["status"] == "ok"
     assert daemon.verified()

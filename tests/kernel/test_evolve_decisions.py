@@ -31,7 +31,7 @@ def test_a_turn_that_was_kept_from_ending_continues() -> None:
     """The agent works on the same command, with a reason, and the second Stop ends it."""
     story = working()
     story.hook("Stop", decisions=with_notice(context_level=80, blocks_turn_end=True), last_assistant_message="Done.")
-    assert (story.board, story.agent.context_level_told) == (("working", None), 80)
+    assert (story.board, story.agent.context_level_reported) == (("working", None), 80)
     command = story.command.id
     story.hook("Stop", last_assistant_message="Noted.", stop_hook_active=True, prompt_id="p1")
     assert (story.board, story.command.id) == (("idle", None), command)
@@ -44,7 +44,7 @@ def test_session_notices_are_recorded() -> None:
     story.hook("UserPromptSubmit", at=20, decisions=notice, prompt="On")
     story.hook("UserPromptSubmit", at=21, decisions=with_notice(context_level=60), prompt="On")
     agent = story.agent
-    assert (agent.context_level_told, agent.note_requested_at) == (80, time_at(20))
+    assert (agent.context_level_reported, agent.note_requested_at) == (80, time_at(20))
 
 
 def test_a_new_context_window_is_empty() -> None:
@@ -53,7 +53,9 @@ def test_a_new_context_window_is_empty() -> None:
         story = working()
         story.hook("UserPromptSubmit", decisions=with_notice(context_level=80), prompt="On")
         story.hook("SessionStart", source=source, session_id="session-2")
-        assert (story.agent.context_percent, story.agent.context_level_told) == (percent, 80 if percent else 0), source
+        assert (story.agent.context_percent, story.agent.context_level_reported) == (percent, 80 if percent else 0), (
+            source
+        )
 
 
 def test_a_late_measurement_of_the_previous_window_is_ignored() -> None:

@@ -1,6 +1,7 @@
 """Advice in hook replies, in the format of Claude Code."""
 
 import json
+import os
 from pathlib import Path
 
 from claude_headspace.clients.claude_code.replies import verdict_reply
@@ -8,8 +9,14 @@ from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.effort.advice import Advice
 from claude_headspace.kernel.effort.model import Injection
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
-from claude_headspace.outputs.advice import add_advice, remaining_characters
-from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
+from claude_headspace.outputs.advice import (
+    MAX_FILE_BYTES,
+    MAX_REPLY_CHARACTERS,
+    add_advice,
+    format_files,
+    read_files,
+    remaining_characters,
+)
 
 
 def advised(event: str, advice: Advice, *injections: Injection, policy: bytes = b"") -> dict[str, str]:
@@ -90,3 +97,25 @@ def test_the_session_context_gets_the_remaining_characters(tmp_path: Path) -> No
     advice = Advice(context=("y" * 3_000,), preload=paths)
     result = add_advice("SessionStart", b"", advice, session_context="b" * max(0, remaining_characters(advice)))
     assert len(json.loads(result.reply)["hookSpecificOutput"]["additionalContext"]) <= MAX_REPLY_CHARACTERS
+
+
+def test_files_that_fit_are_read_and_the_others_are_listed(tmp_path: Path) -> None:
+    """In order, within the limit, with sizes and reasons."""
+    for name, size in (("a", 10), ("b", 5_000), ("c", 20)):
+        (tmp_path / name).write_text(name * size)
+    (tmp_path / "huge").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    os.mkfifo(tmp_path / "pipe")
+    names = ["a", "b", "c", "missing", "huge", "pipe"]
+    files = read_files([str(tmp_path / name) for name in names], 100)
+    assert [file.text for file in files] == ["a" * 10, None, "c" * 20, None, None, None]
+    text = format_files(files)
+    assert f"{tmp_path}/b (5000 bytes): left out, it does not fit; read it yourself" in text
+    assert f"{tmp_path}/missing (0 bytes): left out, it cannot be opened" in text
+    assert "is too large" in text
+    assert "is not a regular file" in text
+    assert text.endswith(f"--- {tmp_path}/c\n{'c' * 20}")
+
+
+def test_without_files_the_text_is_empty() -> None:
+    """There is no heading."""
+    assert format_files([]) == ""

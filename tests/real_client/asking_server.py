@@ -1,4 +1,4 @@
-"""An MCP server with one tool, `ask`, that has the client ask its human: what came back is the tool's result."""
+"""An MCP server with one tool, `ask`. The tool asks the user through the client and returns the reply as its result."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ SCHEMA = {
 
 
 def send(**message: Any) -> None:
-    """One line to the client."""
+    """Write one line to the client."""
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
 
@@ -25,20 +25,20 @@ def elicited() -> str:
     """Ask, and wait for the answer."""
     send(id="ask", method="elicitation/create", params={"message": "Which board?", "requestedSchema": SCHEMA})
     for line in sys.stdin:
-        told = json.loads(line)
-        if told.get("id") == "ask" and "method" not in told:
-            return json.dumps(told.get("result") or told.get("error"))
+        message = json.loads(line)
+        if message.get("id") == "ask" and "method" not in message:
+            return json.dumps(message.get("result") or message.get("error"))
     return "nothing"
 
 
-def answer(told: dict[str, Any]) -> dict[str, Any]:
-    """What a request gets."""
-    if told["method"] == "initialize":
-        version = told["params"]["protocolVersion"]
+def answer(message: dict[str, Any]) -> dict[str, Any]:
+    """The result of a request."""
+    if message["method"] == "initialize":
+        version = message["params"]["protocolVersion"]
         return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "f", "version": "1"}}
-    if told["method"] == "tools/list":
+    if message["method"] == "tools/list":
         return {"tools": [{"name": "ask", "description": "Ask.", "inputSchema": {"type": "object"}}]}
-    if told["method"] == "tools/call":
+    if message["method"] == "tools/call":
         return {"content": [{"type": "text", "text": elicited()}]}
     return {}
 

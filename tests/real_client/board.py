@@ -1,7 +1,7 @@
-"""What Headspace shows, as it shows it: every state of every agent, in order, with the moment it was announced.
+"""A reader of the event stream: every state of every agent, in order, with the time at which it was published.
 
-One reader of the event stream for each home. It outlives the daemon: when another one answers there, it goes on after
-the last message that it has seen.
+Each installation has one reader. It outlives the daemon: after a restart it continues with the message after the last
+one that it received.
 """
 
 import contextlib
@@ -18,45 +18,45 @@ from tests.support import Message, RunningDaemon, Stream
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A state that was announced: `seen` is our clock, `evidence` why it is believed."""
+class ShownState:
+    """A published state. `seen_at` is the local time of its arrival, `evidence` is the agent's evidence."""
 
     state: str
-    seen: float
+    seen_at: float
     evidence: dict[str, Any]
 
     def __str__(self) -> str:
-        return f"{self.seen:.3f} {self.state}: {self.evidence.get('why')} ({self.told_by})"
+        return f"{self.seen_at:.3f} {self.state}: {self.evidence.get('why')} ({self.source})"
 
     @property
-    def told_by(self) -> str:
-        """The source that told it."""
+    def source(self) -> str:
+        """The source that reported the state."""
         return str(self.evidence.get("source"))
 
     @property
-    def happened(self) -> float:
-        """When the source says that it happened."""
+    def happened_at(self) -> float:
+        """The time of the change according to its source."""
         return datetime.fromisoformat(self.evidence["at"]).timestamp()
 
 
 @dataclass
 class History:
-    """All that was shown of an agent."""
+    """All states that were shown for one agent."""
 
     agent_id: str
     cwd: str
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ShownState] = field(default_factory=list)
 
     def add(self, agent: dict[str, Any]) -> None:
-        """Another state; one that was shown already is none."""
+        """Append a state. No-op if it equals the last one."""
         kind = agent.get("waiting_for")
         state = f"{agent['state']}: {kind}" if kind else str(agent["state"])
         if not self.shown or self.shown[-1].state != state:
-            self.shown.append(Shown(state, time.time(), agent.get("evidence") or {}))
+            self.shown.append(ShownState(state, time.time(), agent.get("evidence") or {}))
 
 
 class Board:
-    """Reads along until it is closed."""
+    """Reads the event stream until it is closed."""
 
     def __init__(self) -> None:
         self._histories: dict[str, History] = {}
@@ -90,7 +90,7 @@ class Board:
             time.sleep(0.02)
 
     def _follow(self, daemon: RunningDaemon) -> None:
-        """Read until the daemon ends, or the board does."""
+        """Read until the daemon ends or the board is closed."""
         with daemon.stream(last_event_id=self._last) as self._stream:
             while not self._closed:
                 self._take(self._stream.next())

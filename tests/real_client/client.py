@@ -1,7 +1,7 @@
-"""The real client in a real terminal: started with an empty environment in a home of its own, typed at, ended.
+"""The real client in a real terminal, with an empty environment and its own home directory.
 
-All clients of a test session share one tmux server, as a person's do, so that panes have different numbers. What a
-client has on its screen and in its registry entry is its own truth; what Headspace makes of it is read elsewhere.
+All clients of a test session share one tmux server, as those of one user do, so that panes have different numbers.
+This module reads only the client's screen and its registry entry. `board.py` reads what Headspace shows.
 """
 
 import contextlib
@@ -25,15 +25,15 @@ from tests.support import wait_until
 _OPTION = re.compile(r"^[ │❯]*(\d)\. (.*?) *$", re.MULTILINE)
 API_KEY = "sk-ant-fake-0000"
 KEY_PAUSE = 0.4
-"""The client drops keys that come sooner than a person could press them: after a text, and when a dialog appears."""
+"""The client drops keys that come faster than a person types: after a text, and when a dialog appears."""
 DIALOG_PAUSE = 1.0
 TRIES = 3
 RETRY_SECONDS = 5.0
-"""A client that is busy with itself drops keys."""
+"""A busy client drops keys, so they are sent again."""
 
 
 class Terminals:
-    """A tmux server of its own."""
+    """A separate tmux server."""
 
     def __init__(self) -> None:
         self._program = find_tmux()
@@ -50,23 +50,23 @@ class Terminals:
             Path(socket).unlink(missing_ok=True)
 
     def __call__(self, *arguments: str) -> str:
-        """Run a tmux command; what it prints."""
+        """Run a tmux command and return its output."""
         command = [self._program, "-L", self._name, "-f", "/dev/null", *arguments]
         env = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ} | {"LC_ALL": "C.UTF-8"}
         return subprocess.run(command, env=env, capture_output=True, encoding="utf-8", check=False).stdout
 
     def open(self, command: list[str], cwd: Path) -> tuple[str, int]:
-        """Run a program in a terminal of its own: the pane and the process."""
+        """Run a program in a new terminal; return the pane and the process id."""
         size = ("-x", "180", "-y", "50")
-        told = ("-P", "-F", "#{pane_id} #{pane_pid}")
-        # The shell of the pane fills in its own number and server, which an empty environment would lack.
+        output = ("-P", "-F", "#{pane_id} #{pane_pid}")
+        # The shell of the pane sets TMUX and TMUX_PANE, which an empty environment lacks.
         line = f'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" {shlex.join(command)}'
-        pane, pid = self("new-session", "-d", *size, "-c", str(cwd), *told, line).split()
+        pane, pid = self("new-session", "-d", *size, "-c", str(cwd), *output, line).split()
         return pane, int(pid)
 
 
 class Home:
-    """A home directory in which a client of one version feels at home: no questions at its start."""
+    """A home directory for a client of one version. All questions of a first start are already answered."""
 
     def __init__(self, root: Path, version: str) -> None:
         self.root = root
@@ -81,7 +81,7 @@ class Home:
         (root / "bin" / "claude").symlink_to(self.program)
 
     def _answered(self) -> dict[str, Any]:
-        """What the client would ask at its first start."""
+        """The stored answers to the questions of a first start."""
         trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
         return {
             "numStartups": 3,
@@ -96,7 +96,7 @@ class Home:
         }
 
     def environment(self, model_url: str) -> dict[str, str]:
-        """All that a client gets to know of the world."""
+        """The complete environment of a client."""
         return {
             "HOME": str(self.root),
             "PATH": f"{self.root / 'bin'}:/usr/local/bin:/usr/bin:/bin",
@@ -113,7 +113,7 @@ class Home:
         }
 
     def command(self, model_url: str, *options: str) -> list[str]:
-        """How the client is started: the environment, the program, its options."""
+        """The command line of a client: environment, program, options."""
         env = [f"{name}={value}" for name, value in self.environment(model_url).items()]
         return [*env, str(self.program), *options]
 
@@ -126,26 +126,26 @@ class Client:
         self._home = home
         self.pane, self.pid = terminals.open(home.command(model_url, *options), home.project)
 
-    # --- what it shows ---
+    # --- what the client shows ---
 
     @property
     def screen(self) -> str:
-        """What a person sees."""
+        """The visible text, without empty lines."""
         lines = self._terminals("capture-pane", "-p", "-t", self.pane).splitlines()
         return "\n".join(line.rstrip() for line in lines if line.strip())
 
     @property
     def input(self) -> str:
-        """What stands in the input line."""
+        """The input line."""
         return next((line for line in reversed(self.screen.splitlines()) if line.startswith("❯")), "")
 
     def options(self) -> dict[str, str]:
-        """What the open dialog offers, by the keys that choose it; nothing if there is no dialog."""
+        """The options of the open dialog by their keys; empty without a dialog."""
         return dict(_OPTION.findall(self.screen)) if "❯ 1." in self.screen else {}
 
     @property
     def entry(self) -> dict[str, Any]:
-        """Its own entry in the registry."""
+        """The client's registry entry."""
         try:
             found: dict[str, Any] = json.loads((self._home.config_dir / f"sessions/{self.pid}.json").read_bytes())
         except (OSError, ValueError):
@@ -154,44 +154,44 @@ class Client:
 
     @property
     def alive(self) -> bool:
-        """Whether its process runs."""
+        """Whether the process runs."""
         try:
             return psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
             return False
 
     def wait_until_ready(self) -> None:
-        """Wait for its prompt."""
+        """Wait for the prompt."""
         wait_until(lambda: self.entry.get("status") == "idle" and "❯" in self.screen, "the client's prompt")
         time.sleep(KEY_PAUSE)
 
-    # --- what a person does ---
+    # --- what the user does ---
 
     def write(self, words: str) -> None:
-        """Write a prompt, and wait until it stands there."""
+        """Type a prompt and wait until the input line shows it."""
         self._terminals("send-keys", "-t", self.pane, "-l", "--", words)
         wait_until(lambda: words in self.input, f"{words!r} to be written")
         time.sleep(KEY_PAUSE)
 
     def send(self) -> None:
-        """Send what is written off; again, if the client did not take it."""
+        """Press Enter; try again if the client dropped the key."""
         written = self.input
         for _ in range(TRIES):
             self.press("Enter")
             with contextlib.suppress(AssertionError):
-                wait_until(lambda: self.input != written, "the prompt to be taken", limit=RETRY_SECONDS)
+                wait_until(lambda: self.input != written, "the prompt to be accepted", limit=RETRY_SECONDS)
                 return
 
     def press(self, *keys: str) -> None:
-        """Press keys, by tmux's names for them."""
+        """Press keys, given by their tmux names."""
         for number, key in enumerate(keys):
             time.sleep(KEY_PAUSE if number else 0)
             self._terminals("send-keys", "-t", self.pane, key)
 
     def kill(self) -> None:
-        """End it without warning."""
+        """Kill the process."""
         os.kill(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Take its terminal away."""
+        """Close the terminal."""
         self._terminals("kill-pane", "-t", self.pane)

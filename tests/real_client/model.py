@@ -1,10 +1,10 @@
-"""A model that says what the scenario wrote: the Messages API on loopback, one server for each client.
+"""A scripted model: the Messages API on loopback, one server for each client.
 
     ScriptedModel({"Fix the login": [reply(bash("npm test")), reply(text("It works."))]})
 
-A request is answered by the newest prompt in it that the script knows: the first request after that prompt gets its
-first reply, the next one the second, and so on. Sub-agents and nested clients have prompts of their own. What the
-script does not know (titles, summaries) gets a short text.
+The newest prompt of a request that is in the script selects the reply: the first request after that prompt gets its
+first reply, the next request the second, and so on. Sub-agents and nested clients have their own prompts. All other
+requests (titles, summaries) get a short text.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 PATIENCE_SECONDS = 60.0
-"""How long a reply waits for its gate."""
+"""The longest time that a reply waits for its gate."""
 
 _PLAN_FILE = re.compile(r"/[^\s\"'`\\]+/plans/[^\s\"'`\\]+\.md")
 _COUNT = itertools.count(1)
@@ -29,83 +29,83 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of the model: what it says and calls, and what goes wrong with it."""
+    """One reply of the model: its text and tool calls, or its error."""
 
     blocks: tuple[Block, ...] = ()
     held: str = ""
-    """The name of a gate that must be opened before anything is sent."""
+    """The name of a gate. Nothing is sent until the gate is open."""
     streams: str = ""
-    """The first word is sent; the others follow when the gate of this name is opened."""
+    """The name of a gate. The first word is sent at once, the others when the gate is open."""
     status: int = 200
     tokens: int = 21_200
-    """How much the model says that it has taken in."""
+    """The number of input tokens that the model reports."""
 
     @property
     def stop_reason(self) -> str:
-        """Why the model stopped."""
+        """The reason why the model stopped."""
         return "tool_use" if any(block["type"] == "tool_use" for block in self.blocks) else "end_turn"
 
 
 def text(words: str) -> Block:
-    """Something to say."""
+    """A text block."""
     return {"type": "text", "text": words}
 
 
 def tool(name: str, **arguments: Any) -> Block:
-    """A call of a tool."""
+    """A tool call."""
     return {"type": "tool_use", "name": name, "input": arguments}
 
 
 def bash(command: str, **arguments: Any) -> Block:
-    """A shell command."""
+    """A call of the Bash tool."""
     return tool("Bash", command=command, description="a step of the scenario", **arguments)
 
 
 def question(words: str, *options: str) -> Block:
-    """A question with options, asked by the tool."""
-    choices = [{"label": option, "description": f"take {option}"} for option in options]
+    """A question with options (AskUserQuestion)."""
+    choices = [{"label": option, "description": f"choose {option}"} for option in options]
     return tool("AskUserQuestion", questions=[{"question": words, "header": "Choice", "options": choices}])
 
 
 def several(words: str, *options: str) -> Block:
-    """A question that takes several answers."""
+    """A question that accepts several answers."""
     asked = question(words, *options)
     asked["input"]["questions"][0]["multiSelect"] = True
     return asked
 
 
 def questions(*asked: Block) -> Block:
-    """Several questions at once, each as the tool takes it."""
+    """Several questions in one tool call."""
     return tool("AskUserQuestion", questions=[each["input"]["questions"][0] for each in asked])
 
 
 def helper(prompt: str, description: str, kind: str = "general-purpose") -> Block:
-    """A sub-agent."""
+    """A call that starts a sub-agent."""
     return tool("Agent", prompt=prompt, description=description, subagent_type=kind)
 
 
 def reply(*blocks: Block, held: str = "", streams: str = "", tokens: int = 21_200) -> Reply:
-    """An answer of the model."""
+    """A reply of the model."""
     return Reply(blocks, held, streams, tokens=tokens)
 
 
 def refusal(status: int) -> Reply:
-    """The model's server fails."""
+    """An error of the model's server."""
     return Reply(status=status)
 
 
 Script = Mapping[str, Sequence[Reply]]
-"""For each prompt what the model answers, one after the other."""
+"""For each prompt the replies of the model, in order."""
 
 
 def choose(script: Script, body: dict[str, Any]) -> Reply:
-    """The answer to a request; after the last one of its prompt a short text."""
+    """The reply to a request; a short text after the last reply of its prompt."""
     messages = body.get("messages") or []
     for at in range(len(messages) - 1, -1, -1):
         if messages[at].get("role") == "assistant":
             continue
-        said = "\n".join(_texts(messages[at]))
-        known = [(said.rfind(prompt), prompt) for prompt in script if prompt in said]
+        content = "\n".join(_texts(messages[at]))
+        known = [(content.rfind(prompt), prompt) for prompt in script if prompt in content]
         if known:
             replies = script[max(known)[1]]
             step = sum(message.get("role") == "assistant" for message in messages[at + 1 :])
@@ -124,7 +124,7 @@ def _texts(message: dict[str, Any]) -> Iterator[str]:
 
 
 def _results(body: dict[str, Any]) -> Iterator[str]:
-    """What tools gave back, in all messages of a request."""
+    """The tool results in all messages of a request."""
     for message in body.get("messages") or []:
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
@@ -133,16 +133,16 @@ def _results(body: dict[str, Any]) -> Iterator[str]:
 
 
 class ScriptedModel:
-    """The server, in threads of its own."""
+    """The server, in its own threads."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.requests: list[dict[str, Any]] = []
-        """What the model was sent, request by request."""
+        """The requests, in order."""
         self.pauses: list[float] = []
-        """From each answer to the next request: the client's own time, tools and hooks included."""
+        """The seconds from each reply to the next request: the client's own time, including tools and hooks."""
         self.results: list[str] = []
-        """What tools gave back, as the model was told."""
+        """The tool results in the last request."""
         self._answered = 0.0
         self._gates: dict[str, threading.Event] = {}
         self._reached: dict[str, threading.Event] = {}
@@ -161,21 +161,21 @@ class ScriptedModel:
         self._server.server_close()
 
     def asked(self, body: dict[str, Any]) -> None:
-        """A request came in."""
+        """Record a request."""
         self.results = list(_results(body))
         if self._answered:
             self.pauses.append(time.perf_counter() - self._answered)
 
     def answered(self) -> None:
-        """An answer went out."""
+        """Record the time of a reply."""
         self._answered = time.perf_counter()
 
     def gate(self, name: str) -> threading.Event:
-        """What holds a reply back."""
+        """The gate of this name. It is open when the event is set."""
         return self._gates.setdefault(name, threading.Event())
 
     def reached(self, name: str) -> threading.Event:
-        """Whether a reply is, or was, held back there."""
+        """Set when a reply has reached this gate."""
         return self._reached.setdefault(name, threading.Event())
 
     def hold(self, name: str) -> None:
@@ -193,12 +193,12 @@ class _Server(ThreadingHTTPServer):
         self.model = model
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is no error: that is what an Esc does."""
+        """A closed connection is not an error: Esc closes it."""
 
 
 @dataclass
 class _Message:
-    """An answer on its way, as the API writes it."""
+    """A reply in the format of the API."""
 
     reply: Reply
     model: str
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         self._answer({})
@@ -292,11 +292,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _block(self, index: int, block: Block, gate: str) -> None:
         if block["type"] == "tool_use":
-            begun, pieces = block | {"input": {}}, [("input_json_delta", "partial_json", json.dumps(block["input"]))]
+            start = block | {"input": {}}
+            pieces = [("input_json_delta", "partial_json", json.dumps(block["input"]))]
         else:
             first, space, rest = block["text"].partition(" ")
-            begun, pieces = text(""), [("text_delta", "text", words) for words in (first + space, rest) if words]
-        self._event("content_block_start", index=index, content_block=begun)
+            start = text("")
+            pieces = [("text_delta", "text", words) for words in (first + space, rest) if words]
+        self._event("content_block_start", index=index, content_block=start)
         for number, (kind, name, piece) in enumerate(pieces):
             if number and gate:
                 self.server.model.hold(gate)
@@ -309,7 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 PLAN_FILE = "$PLAN_FILE"
-"""In a call's arguments: the file that the client wants its plan in."""
+"""In the arguments of a tool call: replaced by the plan file that the client requires."""
 
 
 def _with_plan_file(chosen: Reply, body: dict[str, Any]) -> Reply:

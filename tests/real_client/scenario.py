@@ -1,18 +1,18 @@
-"""The language of the scenarios: what a person does, and every state that must be shown on the way.
+"""The vocabulary of the scenarios: the actions of the user and every state that must be shown.
 
     Scenario(
         "permission approved",
         {"Make it": [reply(bash("touch made")), reply(text("I made it."))]},
-        [*begun("Make it"), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
-        End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
+        [*starts_with("Make it"), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
+        Expected(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."]),
     )
 
-`shows` names the very next states of the agent, all of them: a state that is not named, or comes in another order,
-fails the scenario, and so does one that comes after the last step. At the end the terminal is closed and the agent must
-be shown as ended; then its commands and turns are compared.
+`shows` lists all next states of the agent. A missing, additional or reordered state fails the scenario, also after the
+last step. At the end the terminal is closed and the agent must be shown as ended. Then its commands and turns are
+compared.
 
-A scenario can also be played while no daemon runs. Then the client's own registry paces it, and the daemon that is
-started afterwards must arrive at the same end, with the same commands and turns.
+A scenario can also run without a daemon. Then it waits for the client's registry entry instead, and a daemon that is
+started afterwards must record the same commands and turns.
 """
 
 import time
@@ -31,49 +31,49 @@ Lines = Sequence[str]
 
 
 @dataclass(frozen=True)
-class Each:
-    """What differs between the versions."""
+class PerVersion:
+    """Lines that differ between the client versions."""
 
     old: Lines
     new: Lines
 
-    def of(self, version: str) -> Lines:
+    def lines(self, version: str) -> Lines:
         """The lines of a version."""
         return self.old if version == OLD else self.new
 
 
 @dataclass(frozen=True)
-class End:
-    """What must have been understood when all is over: commands with their outcome, and who said what."""
+class Expected:
+    """The expected commands with their outcome, and the expected turns."""
 
     commands: Lines
-    turns: Lines | Each
+    turns: Lines | PerVersion
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is done, what the model says, what must be shown, and what must have been understood in the end."""
+    """The script of the model, the steps, and the expected commands and turns."""
 
     name: str
     script: Script
     steps: Sequence[Step]
-    end: End
+    expected: Expected
     own_daemon: bool = False
     transport: str = "command"
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Settings of the daemon, which is its own then."""
+    """Settings of the daemon. A scenario with settings has its own daemon."""
 
 
-# --- what a person does -----------------------------------------------------------------------------------------------
+# --- actions of the user ----------------------------------------------------------------------------------------------
 
 
 def starts(*options: str) -> Step:
-    """Start a client in the project, and wait for its prompt."""
+    """Start a client in the project and wait for its prompt."""
     return lambda run: run.start(*options)
 
 
 def types(words: str, into: int = -1) -> Step:
-    """Write a prompt to a client (the newest, unless one is named) and send it off."""
+    """Send a prompt to a client, by default to the newest one."""
     return lambda run: run.type(words, run.clients[into])
 
 
@@ -87,71 +87,71 @@ def answers(option: str) -> Step:
     return lambda run: run.answer(option)
 
 
-def replies(**answer: object) -> Step:
-    """Answer what the agent waits for through Headspace, as the API takes it."""
+def answers_by_api(**answer: object) -> Step:
+    """Answer the agent's wait through Headspace. The arguments are the body of the API request."""
     return lambda run: run.reply(answer)
 
 
-def races(option: str, **answer: object) -> Step:
-    """Answer in the terminal and through Headspace at one moment."""
+def answers_twice(option: str, **answer: object) -> Step:
+    """Answer in the terminal and through Headspace at the same time."""
     return lambda run: run.race(option, answer)
 
 
 def interrupts() -> Step:
-    """Stop the agent through Headspace, which must say that it stopped."""
+    """Stop the agent through Headspace, which must confirm it."""
     return lambda run: run.interrupt()
 
 
-def touches(file: str) -> Step:
-    """Make a file in the project: what a tool may be waiting for."""
+def creates_file(file: str) -> Step:
+    """Create a file in the project. A running tool may wait for it."""
     return lambda run: run.act((run.home.project / file).touch)
 
 
-def finds(file: str) -> Step:
-    """A tool has made a file in the project: it runs."""
+def has_file(file: str) -> Step:
+    """Wait until a tool has created a file in the project."""
     return lambda run: run.find(file)
 
 
 def reaches(gate: str) -> Step:
-    """The model is held at a gate, and what it said before has had time to arrive."""
+    """Wait until the model's reply is held at a gate and the text before it has arrived."""
     return lambda run: run.reach(gate)
 
 
 def releases(gate: str) -> Step:
-    """Let the model go on."""
+    """Open a gate of the model."""
     return lambda run: run.act(run.model.gate(gate).set)
 
 
 def pauses(seconds: float) -> Step:
-    """Do nothing for a while: where nothing tells that the client has written what it had to."""
+    """Sleep, where no signal shows that the client has finished writing."""
     return lambda _run: time.sleep(seconds)
 
 
-def kills() -> Step:
-    """End the client without warning."""
+def kills_client() -> Step:
+    """Kill the client."""
     return lambda run: run.act(run.client.kill)
 
 
-def runs(*options: str) -> Step:
-    """Run a client without a terminal, to its end."""
+def runs_headless(*options: str) -> Step:
+    """Run a client without a terminal to its end."""
     return lambda run: run.headless(*options)
 
 
 def kills_daemon() -> Step:
-    """End Headspace without warning."""
-    return lambda run: run.house.kill()
+    """Kill the daemon."""
+    return lambda run: run.installation.kill()
 
 
 def starts_daemon() -> Step:
-    """Start Headspace again."""
+    """Start the daemon again."""
     return lambda run: run.start_daemon()
 
 
-# --- what must be shown -----------------------------------------------------------------------------------------------
+# --- expectations -----------------------------------------------------------------------------------------------------
 
 
 def shows(*states: str, of: int = 0) -> Step:
-    """The next states of an agent, by the order in which the agents appeared."""
+    """The next states of an agent. `of` is its number in the order of appearance."""
 
     def step(run: "Run") -> None:
         for state in states:
@@ -161,30 +161,30 @@ def shows(*states: str, of: int = 0) -> Step:
 
 
 def has(of: int = 0, **fields: object) -> Step:
-    """An agent's fields, by the dotted names of the API; with a function, what it says of the field."""
+    """Values of an agent's API fields; `__` separates the parts of a name."""
     return lambda run: run.expect_fields(of, fields)
 
 
-def belongs(child: int, parent: int) -> Step:
-    """An agent is another one's child."""
+def is_child(child: int, parent: int) -> Step:
+    """One agent is the child of another."""
     return lambda run: run.expect_child(child, parent)
 
 
-def begun(prompt: str, *options: str) -> list[Step]:
-    """How most scenarios begin: a client starts, is given a prompt, and works."""
+def starts_with(prompt: str, *options: str) -> list[Step]:
+    """The beginning of most scenarios: a client starts, gets a prompt, and works."""
     return [starts(*options), shows("idle"), types(prompt), shows("working")]
 
 
-def hears(words: str) -> Step:
-    """These words are among the agent's turns."""
+def has_turn(words: str) -> Step:
+    """A turn of the agent has this text."""
     return lambda run: run.expect_turn(words)
 
 
-def reads(words: str) -> Step:
-    """The model has read these words as what came of a tool."""
+def model_receives(words: str) -> Step:
+    """The model received a tool result that contains this text."""
     return lambda run: run.expect_result(words)
 
 
-def lacks(file: str) -> Step:
-    """There is no such file in the project: what would have made it did not run."""
+def has_no_file(file: str) -> Step:
+    """The file does not exist in the project: the tool that creates it did not run."""
     return lambda run: run.expect_no_file(file)

@@ -1,4 +1,4 @@
-"""The real client answered from everywhere, while its own dialog is on the screen; and never by itself."""
+"""Every surface answers the real client while its dialog is open. An agent cannot answer itself."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 
 from claude_headspace.surfaces.auth.answer_links import AnswerGrant, AnswerLinks
 from tests.real_client.model import bash, helper, question, reply, text, tool
-from tests.real_client.place import Place, placed
+from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import LIMIT_SECONDS, Reply, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
 
@@ -20,99 +20,99 @@ ASKING = ("--permission-mode", "default")
 SURFACES = ("cli", "tui", "web", "link")
 
 
-def dialog(place: Place, client: Any) -> dict[str, Any]:
-    """The one wait that is held, while the client shows its dialog."""
-    [wait] = place.held()
+def dialog(workspace: Workspace, client: Any) -> dict[str, Any]:
+    """The only held wait, while the client shows its dialog."""
+    [wait] = workspace.held()
     wait_until(client.options, "the dialog in the terminal")
     return wait
 
 
-def finished(place: Place, file: str) -> None:
-    """The tool that was asked for has run."""
-    wait_until((place.home.project / file).exists, f"{file}, made by the tool")
+def finished(workspace: Workspace, file: str) -> None:
+    """Wait until the allowed tool has run."""
+    wait_until((workspace.home.project / file).exists, f"{file}, created by the tool")
 
 
 def test_every_surface_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
-    """Command line, `top`, page and link, one after the other: each time the tool runs and the dialog closes."""
+    """Command line, `top`, page and link answer in turn. Each time the tool runs and the dialog closes."""
     playwright = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium")
     calls = [reply(bash(f"touch by_{surface}")) for surface in SURFACES]
-    with placed(tmp_path, {"Make them": [*calls, reply(text("Made."))]}) as place:
-        client = place.client(*ASKING)
-        board = place.in_terminal("top")
+    with open_workspace(tmp_path, {"Make them": [*calls, reply(text("Made."))]}) as workspace:
+        client = workspace.client(*ASKING)
+        board = workspace.in_terminal("top")
         client.write("Make them")
         client.send()
 
-        dialog(place, client)
-        done = place.headspace("approve", place.agent("waiting")["name"])
+        dialog(workspace, client)
+        done = workspace.headspace("approve", workspace.agent("waiting")["name"])
         assert done.returncode == 0, done.stderr
-        finished(place, "by_cli")
+        finished(workspace, "by_cli")
 
-        dialog(place, client)
-        wait_until(lambda: "wants to run" in place.terminals("capture-pane", "-p", "-t", board), "the board")
-        place.terminals("send-keys", "-t", board, "a")
-        wait_until(lambda: "Allow this?" in place.terminals("capture-pane", "-p", "-t", board), "the panel")
-        place.terminals("send-keys", "-t", board, "y")
-        finished(place, "by_tui")
+        dialog(workspace, client)
+        wait_until(lambda: "wants to run" in workspace.terminals("capture-pane", "-p", "-t", board), "the board")
+        workspace.terminals("send-keys", "-t", board, "a")
+        wait_until(lambda: "Allow this?" in workspace.terminals("capture-pane", "-p", "-t", board), "the panel")
+        workspace.terminals("send-keys", "-t", board, "y")
+        finished(workspace, "by_tui")
 
-        dialog(place, client)
+        dialog(workspace, client)
         with playwright.sync_playwright() as started:
             browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             page = browser.new_page()
-            path = place.daemon.send("POST", "/api/admin/signin", {}, scope="admin").json()["path"]
-            page.goto(place.daemon.url + path)
-            page.goto(place.daemon.url + "/waits")
+            path = workspace.daemon.send("POST", "/api/admin/signin", {}, scope="admin").json()["path"]
+            page.goto(workspace.daemon.url + path)
+            page.goto(workspace.daemon.url + "/waits")
             page.get_by_role("button", name="Allow", exact=True).click()
-            finished(place, "by_web")
+            finished(workspace, "by_web")
 
-            wait = dialog(place, client)
-            page.goto(link_to(place, wait))
+            wait = dialog(workspace, client)
+            page.goto(link_to(workspace, wait))
             page.get_by_role("button", name="Allow").first.click()
             page.get_by_text("By ann").wait_for()
             browser.close()
-        finished(place, "by_link")
+        finished(workspace, "by_link")
 
-        place.agent("idle")
-        waits = place.daemon.get("/api/waits?all=true").json()
+        workspace.agent("idle")
+        waits = workspace.daemon.get("/api/waits?all=true").json()
         answered = sorted(waits, key=lambda each: str(each["opened_at"]))
         assert [wait["answered"]["via"] for wait in answered] == list(SURFACES)
-        assert place.daemon.verified()
+        assert workspace.daemon.verified()
 
 
-def link_to(place: Place, wait: dict[str, Any]) -> str:
-    """The link that a message to ann would carry."""
-    links = AnswerLinks((place.root / "secret").read_bytes(), "")
-    return f"{place.daemon.url}/answer/{links.sign(AnswerGrant(wait['id'], 'ann'))}"
+def link_to(workspace: Workspace, wait: dict[str, Any]) -> str:
+    """The link that a message to ann contains."""
+    links = AnswerLinks((workspace.root / "secret").read_bytes(), "")
+    return f"{workspace.daemon.url}/answer/{links.sign(AnswerGrant(wait['id'], 'ann'))}"
 
 
 FORM = {"Ask me": [reply(tool("mcp__forms__ask")), reply(tool("mcp__forms__ask")), reply(text("Thank you."))]}
 
 
 def test_a_form_of_an_mcp_server_is_filled_in_and_declined(tmp_path: Path) -> None:
-    """The server gets what was typed on the command line, of the kinds that it asked for; and then a no."""
-    with placed(tmp_path, FORM) as place:
+    """The server receives the typed values with the types of its schema. Then it receives a refusal."""
+    with open_workspace(tmp_path, FORM) as workspace:
         server = {"command": sys.executable, "args": [str(Path(__file__).with_name("asking_server.py"))]}
-        servers = place.home.root / "servers.json"
+        servers = workspace.home.root / "servers.json"
         servers.write_text(json.dumps({"mcpServers": {"forms": server}}))
-        client = place.client("--mcp-config", str(servers), "--allowedTools", "mcp__forms__ask", *ASKING)
+        client = workspace.client("--mcp-config", str(servers), "--allowedTools", "mcp__forms__ask", *ASKING)
         client.write("Ask me")
         client.send()
-        [wait] = place.held()
+        [wait] = workspace.held()
         assert (wait["kind"], [field["name"] for field in wait["form"]]) == (
             "elicitation",
             ["board", "urgent", "size"],
         )
-        name = place.agent("waiting")["name"]
-        wrong = place.headspace("answer", name, "--field", "board=0")
+        name = workspace.agent("waiting")["name"]
+        wrong = workspace.headspace("answer", name, "--field", "board=0")
         assert (wrong.returncode, "at least 1" in wrong.stderr) == (1, True)
-        done = place.headspace("answer", name, "-f", "board=7", "-f", "urgent=yes", "-f", "size=L")
+        done = workspace.headspace("answer", name, "-f", "board=7", "-f", "urgent=yes", "-f", "size=L")
         assert done.returncode == 0, done.stderr
-        wait_until(lambda: len(place.model.results) > 0, "the tool's result")
-        place.held()
-        assert place.headspace("answer", name, "--action", "decline").returncode == 0
-        place.agent("idle")
-        results = " ".join(place.model.results).replace("\\", "")
+        wait_until(lambda: len(workspace.model.results) > 0, "the tool's result")
+        workspace.held()
+        assert workspace.headspace("answer", name, "--action", "decline").returncode == 0
+        workspace.agent("idle")
+        results = " ".join(workspace.model.results).replace("\\", "")
         assert '"content": {"board": 7, "urgent": true, "size": "L"}' in results, results
         assert '"action": "decline"' in results, results
 
@@ -128,36 +128,36 @@ TWO = {
 }
 
 
-def test_two_waits_of_one_client_get_each_its_own_answer(tmp_path: Path) -> None:
-    """A sub-agent asks for a permission while the agent asks a question: the later one is answered first."""
-    with placed(tmp_path, TWO) as place:
-        client = place.client(*ASKING, "--allowedTools", "Agent,Task")
+def test_two_waits_of_one_client_get_separate_answers(tmp_path: Path) -> None:
+    """A sub-agent asks for a permission while the agent asks a question. The later wait is answered first."""
+    with open_workspace(tmp_path, TWO) as workspace:
+        client = workspace.client(*ASKING, "--allowedTools", "Agent,Task")
         client.write("Do both")
         client.send()
-        by_kind = {wait["kind"]: wait["id"] for wait in place.held(2)}
-        assert answer(place, by_kind["question"], {"answers": {"Which color?": "Blue"}}).status == 200
-        assert answer(place, by_kind["permission"], {"decision": "allow"}).status == 200
-        finished(place, "looked")
-        place.agent("idle")
-        assert any("Blue" in result for result in place.model.results), place.model.results
+        by_kind = {wait["kind"]: wait["id"] for wait in workspace.held(2)}
+        assert answer(workspace, by_kind["question"], {"answers": {"Which color?": "Blue"}}).status == 200
+        assert answer(workspace, by_kind["permission"], {"decision": "allow"}).status == 200
+        finished(workspace, "looked")
+        workspace.agent("idle")
+        assert any("Blue" in result for result in workspace.model.results), workspace.model.results
 
 
-def answer(place: Place, wait_id: str, body: dict[str, Any]) -> Reply:
-    """An answer over the API."""
-    return place.daemon.send("POST", f"/api/waits/{wait_id}/answer", body, scope="act")
+def answer(workspace: Workspace, wait_id: str, body: dict[str, Any]) -> Reply:
+    """Answer a wait through the API."""
+    return workspace.daemon.send("POST", f"/api/waits/{wait_id}/answer", body, scope="act")
 
 
-def test_a_client_without_a_terminal_waits_if_that_is_wanted(tmp_path: Path) -> None:
-    """With `hold_headless` its call waits for the answer, and then runs."""
+def test_a_headless_client_waits_if_hold_headless_is_set(tmp_path: Path) -> None:
+    """With `hold_headless` the tool call waits for the answer and then runs."""
     script = {"Make it": [reply(bash("touch made")), reply(text("Made."))]}
-    with placed(tmp_path, script, hold_headless=True) as place:
+    with open_workspace(tmp_path, script, hold_headless=True) as workspace:
         ended: list[int] = []
-        command = ["env", "-i", *place.home.command(place.model.url, "-p", "Make it", *ASKING)]
+        command = ["env", "-i", *workspace.home.command(workspace.model.url, "-p", "Make it", *ASKING)]
 
         def run() -> None:
             done = subprocess.run(
                 command,
-                cwd=place.home.project,
+                cwd=workspace.home.project,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=LIMIT_SECONDS * 2,
@@ -167,14 +167,14 @@ def test_a_client_without_a_terminal_waits_if_that_is_wanted(tmp_path: Path) -> 
 
         client = threading.Thread(target=run)
         client.start()
-        [wait] = place.held()
-        assert answer(place, wait["id"], {"decision": "allow"}).status == 200
+        [wait] = workspace.held()
+        assert answer(workspace, wait["id"], {"decision": "allow"}).status == 200
         client.join(LIMIT_SECONDS * 2)
         assert ended == [0]
-        finished(place, "made")
+        finished(workspace, "made")
 
 
-# --- never by itself --------------------------------------------------------------------------------------------------
+# --- agents cannot answer ---------------------------------------------------------------------------------------------
 
 ATTEMPTS = """
 import http.client, json, os, subprocess, sys
@@ -219,7 +219,7 @@ REFUSED = "agents cannot answer for their user"
 
 
 def test_an_agent_cannot_answer_from_its_own_tools(tmp_path: Path) -> None:
-    """Command, request, stolen token, link and socket from inside its Bash tool: refused; and stopped beforehand."""
+    """Its Bash tool cannot answer by command, request, stolen token, link or socket. A rule also denies the command."""
     script = {
         "Help yourself": [
             reply(bash("headspace approve anybody")),
@@ -228,31 +228,31 @@ def test_an_agent_cannot_answer_from_its_own_tools(tmp_path: Path) -> None:
         ],
         "Make it": [reply(bash("touch made")), reply(text("Made."))],
     }
-    with placed(tmp_path, script) as place:
-        asking = place.client(*ASKING)
+    with open_workspace(tmp_path, script) as workspace:
+        asking = workspace.client(*ASKING)
         asking.write("Make it")
         asking.send()
-        wait, agent = dialog(place, asking), place.agent("waiting")
-        (place.home.project / "attempts.py").write_text(
+        wait, agent = dialog(workspace, asking), workspace.agent("waiting")
+        (workspace.home.project / "attempts.py").write_text(
             ATTEMPTS.format(
                 path=[each for each in sys.path if each],
-                root=str(place.root),
-                port=place.daemon.port,
+                root=str(workspace.root),
+                port=workspace.daemon.port,
                 wait=wait["id"],
                 agent=agent["id"],
-                link=link_to(place, wait),
+                link=link_to(workspace, wait),
             )
         )
-        helped = place.client(*ASKING, "--allowedTools", "Bash")
+        helped = workspace.client(*ASKING, "--allowedTools", "Bash")
         helped.write("Help yourself")
         helped.send()
-        wait_until((place.home.project / "tried.json").exists, "its attempts")
-        wait_until(lambda: len(place.model.results) > 1, "what it was told")
-        assert any("rule own-answers" in result for result in place.model.results), place.model.results
-        tried = json.loads((place.home.project / "tried.json").read_text())
+        wait_until((workspace.home.project / "tried.json").exists, "its attempts")
+        wait_until(lambda: len(workspace.model.results) > 1, "the tool results")
+        assert any("rule own-answers" in result for result in workspace.model.results), workspace.model.results
+        tried = json.loads((workspace.home.project / "tried.json").read_text())
         socket = tried.pop("socket")
-        assert {name: REFUSED in said for name, said in tried.items()} == dict.fromkeys(tried, True), tried
+        assert {name: REFUSED in output for name, output in tried.items()} == dict.fromkeys(tried, True), tried
         assert re.search("unknown|no command", socket.lower()), socket
-        [still] = place.held()
+        [still] = workspace.held()
         assert (still["id"], still["answered"]) == (wait["id"], None)
-        assert not (place.home.project / "made").exists()
+        assert not (workspace.home.project / "made").exists()

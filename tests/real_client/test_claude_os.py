@@ -1,4 +1,4 @@
-"""Claude OS with the real Claude Code: what a session begins with, and what it is told, reaches the model."""
+"""Claude OS with the real Claude Code: session context and session notices reach the model."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from tests.real_client.client import Home
-from tests.real_client.desk import Desk, a_place
-from tests.real_client.house import House
+from tests.real_client.headless import HeadlessRunner, installed_home
+from tests.real_client.installation import Installation
 from tests.real_client.model import Reply, bash, reply, text
 from tests.real_client.program import VERSIONS
 from tests.support import wait_until
 
 FULL = 162_000
-"""81 percent of what that model takes in, and less than the client begins to compact at."""
+"""81 percent of the model's context window, below the limit at which the client compacts."""
 
 
-class RoleDesk(Desk):
-    """A desk in whose project there is a role, which its clients take."""
+class RoleRunner(HeadlessRunner):
+    """Runs clients in a project that has a role, with that role."""
 
     options = ("--permission-mode", "default", "--allowedTools", "Bash", "--model", "claude-sonnet-4-5")
     environment = ("CLAUDE_SESSION_ROLE=chief",)
 
-    def __init__(self, house: House, home: Home) -> None:
-        super().__init__(house, home)
+    def __init__(self, installation: Installation, home: Home) -> None:
+        super().__init__(installation, home)
         for path, words in (
             ("Desktop/TODAY.md", "TODAY-7411"),
             ("docs/deep/SPEC.md", "EXTRA-7412"),
@@ -35,50 +35,50 @@ class RoleDesk(Desk):
             (home.project / path).write_text(words)
 
     def asks(self, prompt: str, replies: Sequence[Reply], *options: str) -> list[str]:
-        """Run a client to its end; the requests in which the model was sent the prompt, each as one text."""
+        """Run a client to its end; return the requests that contain the prompt, each as one text."""
         sent = self.run(prompt, {prompt: replies}, *options)
         return [each for each in map(json.dumps, sent) if prompt in each]
 
     @property
     def agent(self) -> dict[str, Any]:
         """The only agent."""
-        [found] = self.house.daemon.agents()
+        [found] = self.installation.daemon.agents()
         return found
 
 
 @pytest.fixture(params=VERSIONS)
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RoleDesk]:
-    """A desk for a client of every version."""
-    with a_place(request.param, tmp_path) as (house, home):
-        yield RoleDesk(house, home)
+def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RoleRunner]:
+    """A runner for each client version."""
+    with installed_home(request.param, tmp_path) as (installation, home):
+        yield RoleRunner(installation, home)
 
 
-def test_context_notes_and_warnings_reach_the_model(desk: RoleDesk) -> None:
-    """Core files and the role's extras are in the first request; a note comes from inside; 80 percent is told once."""
-    # The transcript reaches the disk a moment after the reply: the step waits for it.
+def test_context_notes_and_warnings_reach_the_model(runner: RoleRunner) -> None:
+    """The first request has the core files and the role's files. The agent writes a note. The warning comes once."""
+    # The transcript is written shortly after the reply, so the step waits for it.
     steps = [
         reply(bash("headspace note 'at the gate'; sleep 3"), tokens=FULL),
         reply(text("Good."), tokens=FULL),
         reply(text("Written down."), tokens=FULL),
     ]
-    first, _, held = desk.asks("Begin with it", steps)
+    first, _, held = runner.asks("Begin with it", steps)
     for part in ("[CLAUDE OS SYS: INFO]: Session context loaded", "TODAY-7411", "EXTRA-7412"):
         assert part in first
-    assert desk.agent["note"]["text"] == "at the gate"
+    assert runner.agent["note"]["text"] == "at the gate"
     assert "Stop hook feedback" in held
     assert "[CLAUDE OS SYS: WARNING]: Context at 81%" in held
-    assert (desk.agent["context_percent"], desk.agent["context_warning_level"]) == (81.0, 80)
-    wait_until(lambda: desk.agent["state"] == "ended", "the client's end")
-    [again] = desk.asks("Go on with it", [reply(text("Yes."), tokens=FULL)], "--continue")
+    assert (runner.agent["context_percent"], runner.agent["context_warning_level"]) == (81.0, 80)
+    wait_until(lambda: runner.agent["state"] == "ended", "the client's end")
+    [again] = runner.asks("Go on with it", [reply(text("Yes."), tokens=FULL)], "--continue")
     assert "81% - Write reset notes" not in again
-    assert desk.agent["context_warning_level"] == 80
+    assert runner.agent["context_warning_level"] == 80
 
 
-def test_a_prompt_brings_the_warning_that_no_turn_brought(desk: RoleDesk) -> None:
-    """A context that was filled by the last words of a turn is told with the next prompt."""
-    desk.asks("Fill it", [reply(text("Shall I go on?"), tokens=FULL)])
-    wait_until(lambda: desk.agent["context_percent"] == 81.0, "the measure")
-    [asked] = desk.asks("Go on", [reply(text("Done."), tokens=FULL)], "--continue")
+def test_the_next_prompt_brings_a_warning_that_came_too_late_for_the_turn(runner: RoleRunner) -> None:
+    """If the last reply of a turn fills the context, the next prompt brings the warning."""
+    runner.asks("Fill it", [reply(text("Shall I go on?"), tokens=FULL)])
+    wait_until(lambda: runner.agent["context_percent"] == 81.0, "the measure")
+    [asked] = runner.asks("Go on", [reply(text("Done."), tokens=FULL)], "--continue")
     assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to reset") == 1
-    [more] = desk.asks("Once more", [reply(text("Done."), tokens=FULL)], "--continue")
+    [more] = runner.asks("Once more", [reply(text("Done."), tokens=FULL)], "--continue")
     assert more.count("Context at 81% - Write") <= 1

@@ -1,29 +1,29 @@
-"""Headspace is right about the real Claude Code: every state on the way, every command and turn in the end.
+"""Headspace shows every state of the real Claude Code and records every command and turn.
 
-The scenarios are in `scenarios.py` and `lives.py`, and read in ten lines each. They run with both versions of the
-client, in a real terminal, with a model that says what the scenario wrote.
+The scenarios are in `turn_scenarios.py` and `session_scenarios.py`. They run with both versions of the client, in a
+real terminal, with a scripted model.
 """
 
 import pytest
 
-from tests.real_client.conftest import Played
-from tests.real_client.lives import ALL, UNHEARD
-from tests.real_client.play import Take
+from tests.real_client.cases import Case
+from tests.real_client.conftest import Results
 from tests.real_client.program import VERSIONS
+from tests.real_client.session_scenarios import ALL, WITHOUT_DAEMON
 
-HEARD_TAKES = [Take(scenario, version) for scenario in ALL for version in VERSIONS]
-UNHEARD_TAKES = [
-    Take(take.scenario, take.version, heard=False) for take in HEARD_TAKES if take.scenario.name in UNHEARD
+CASES = [Case(scenario, version) for scenario in ALL for version in VERSIONS]
+CASES_WITHOUT_DAEMON = [
+    Case(case.scenario, case.version, with_daemon=False) for case in CASES if case.scenario.name in WITHOUT_DAEMON
 ]
 
 
-@pytest.mark.parametrize("take", HEARD_TAKES, ids=lambda take: take.name)
-def test_every_state_is_shown(take: Take, played: Played) -> None:
-    """Each state is shown in its turn and no other, and in the end all that happened is understood."""
-    assert played[take.name].result()
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_state_is_shown(case: Case, results: Results) -> None:
+    """Exactly the expected states are shown in order. At the end commands and turns are as expected."""
+    assert results[case.name].result()
 
 
-@pytest.mark.parametrize("take", UNHEARD_TAKES, ids=lambda take: take.name)
-def test_a_session_that_nobody_heard_is_understood_afterwards(take: Take, played: Played) -> None:
-    """With the daemon down for the whole session, and started afterwards, commands and turns are the same."""
-    played[take.name].result()
+@pytest.mark.parametrize("case", CASES_WITHOUT_DAEMON, ids=lambda case: case.name)
+def test_a_session_without_a_daemon_is_recorded_afterwards(case: Case, results: Results) -> None:
+    """A daemon that starts after the session records the same commands and turns."""
+    results[case.name].result()

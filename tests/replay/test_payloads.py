@@ -1,7 +1,7 @@
-"""Recorded hooks of the real Claude Code: each is understood, and put together as they were fired they give the board.
+"""Recorded hooks of the real Claude Code: each is decoded, and sequences of them give the expected board.
 
-`payloads/` holds what the client sent (2.1.325, two of them 2.1.197), with scrubbed paths. A scenario below is the
-order in which the client fires them; session, prompt and call ids are rewritten so that the hooks of one scenario
+`payloads/` has the hooks of the client (2.1.325, two of them 2.1.197), with replaced paths. A scenario below is the
+order in which the client sends them. Session, prompt and call ids are rewritten so that the hooks of one scenario
 belong together.
 """
 
@@ -84,24 +84,24 @@ TABLE = [tuple(row.split()) for row in MEANINGS.split("\n")[1:-1]]
 
 
 def recorded(name: str) -> Payload:
-    """What the client sent."""
+    """A recorded payload."""
     payload: Payload = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
     return payload
 
 
 def understood(name: str) -> Event:
-    """A recorded hook, decoded from its very bytes."""
+    """A recorded hook, decoded from its bytes."""
     return decode(envelope(name.partition(".")[0], 1, (PAYLOADS / f"{name}.json").read_bytes()))
 
 
-def test_every_recording_has_its_row() -> None:
-    """The table names all files, and no other."""
+def test_every_recording_has_a_row() -> None:
+    """The table has exactly the existing files."""
     assert sorted(path.stem for path in PAYLOADS.glob("*.json")) == sorted(name for name, _ in TABLE)
 
 
 @pytest.mark.parametrize(("name", "meaning"), TABLE)
-def test_a_recorded_hook_is_understood(name: str, meaning: str) -> None:
-    """A real payload means what the table says, with its session, and nothing about it is odd."""
+def test_a_recorded_hook_is_decoded(name: str, meaning: str) -> None:
+    """A real payload has the fact of the table and its session, without anomalies."""
     event, payload = understood(name), recorded(name)
     assert (type(event.fact).__name__, event.anomaly) == (meaning, None)
     assert (event.meta.session_id, event.meta.prompt_id) == (payload["session_id"], payload.get("prompt_id"))
@@ -110,7 +110,7 @@ def test_a_recorded_hook_is_understood(name: str, meaning: str) -> None:
 
 # --- scenarios --------------------------------------------------------------------------------------------------------
 #
-# A line is a recorded hook, what the board shows after it (state, or wait: and what for), and the state of the command.
+# A line is a recorded hook, the board after it (the state, or `wait:` with its kind), and the state of the command.
 
 START = "SessionStart.startup                 idle             -"
 PROMPT = "UserPromptSubmit                     working          PROCESSING"
@@ -133,7 +133,7 @@ SCENARIOS = {
         PostToolBatch                        working          PROCESSING
         Stop                                 idle             COMPLETE
         """,
-    "a file that may be written, with all edits allowed": f"""
+    "a permission to write a file, with all edits allowed": f"""
         {START}
         {PROMPT}
         PreToolUse.Write                     working          PROCESSING
@@ -177,7 +177,7 @@ SCENARIOS = {
         PostToolBatch                        working          PROCESSING
         Stop                                 idle             COMPLETE
         """,
-    "a call that auto mode refuses": f"""
+    "a tool call that auto mode refuses": f"""
         {START}
         {PROMPT}
         PreToolUse.Bash                      working          PROCESSING
@@ -185,7 +185,7 @@ SCENARIOS = {
         PostToolBatch                        working          PROCESSING
         Stop                                 idle             COMPLETE
         """,
-    "a dialog that only a notification tells": f"""
+    "a dialog that only a notification reports": f"""
         {START}
         {PROMPT}
         PreToolUse.Bash                      working          PROCESSING
@@ -240,7 +240,7 @@ SCENARIOS = {
         StopFailure.429                      error            COMPLETE
         Notification.idle_prompt             error            COMPLETE
         """,
-    "an API error (529) and another try": f"""
+    "an API error (529) and a retry": f"""
         {START}
         {PROMPT}
         StopFailure.529                      error            COMPLETE
@@ -262,7 +262,7 @@ SCENARIOS = {
         Stop                                 idle             COMPLETE
         SubagentStop.suggestion              idle             COMPLETE
         """,
-    "a Stop hook that sends the agent back": f"""
+    "a Stop hook that blocks the stop": f"""
         {START}
         {PROMPT}
         Stop                                 idle             COMPLETE
@@ -303,7 +303,7 @@ SCENARIOS = {
         DirectoryAdded                       idle             -
         ConfigChange                         idle             -
         """,
-    "a slash command with a list of things to do": f"""
+    "a slash command with a task list": f"""
         {START}
         UserPromptExpansion                  idle             -
         {PROMPT}
@@ -320,7 +320,7 @@ NEW_TURN = ("UserPromptSubmit", "UserPromptSubmit.task-notification")
 
 
 class Replay:
-    """Fires recorded hooks as those of one client, two seconds apart."""
+    """Replays recorded hooks as hooks of one client, two seconds apart."""
 
     def __init__(self) -> None:
         self.story = Story()
@@ -328,7 +328,7 @@ class Replay:
         self.input: object = None
 
     def fire(self, name: str) -> None:
-        """Fire a recorded hook with the ids of this scenario."""
+        """Replay a recorded hook with the ids of this scenario."""
         self.session += name in NEW_SESSION
         self.turn += name in NEW_TURN
         self.call += name.startswith("PreToolUse")
@@ -337,7 +337,7 @@ class Replay:
         self.story.hook(name.partition(".")[0], at=at, **payload)
 
     def rewritten(self, payload: Payload) -> Payload:
-        """Give a payload the ids of this scenario: session, turn, call, sub-agent and background task."""
+        """A payload with the ids of this scenario: session, turn, call, sub-agent and background task."""
         text = json.dumps(payload | {"session_id": f"session-{self.session}"})
         for known, ours in (("abc2bbf9ef5878462", "sub-1"), ("a1b57bc2ba6363ba8", "sub-1"), ("b7dv2rglw", "sub-1")):
             text = text.replace(known, ours)
@@ -355,12 +355,12 @@ class Replay:
         return {name: value for name, value in ours.items() if name != "hook_event_name"}
 
     def call_id(self, payload: Payload) -> str:
-        """The end of the Agent call comes after the calls of the sub-agent."""
+        """The id of a call. The Agent call ends after the calls of its sub-agent."""
         return f"call-{1 if payload['tool_name'] == 'Agent' else self.call}"
 
     @property
     def board(self) -> tuple[str, str]:
-        """What a line of a scenario tells."""
+        """The board in the format of a scenario line."""
         agent, command = self.story.agent, self.story.agent.command
         shown = f"wait:{agent.waiting_for}" if agent.waiting_for else agent.state.value
         return shown, command.state.value if command else "-"
@@ -374,7 +374,7 @@ def steps(scenario: str) -> list[tuple[str, tuple[str, str]]]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_recorded_scenario_gives_its_board(scenario: str) -> None:
-    """After every hook the board shows what the client was doing, and nothing about the hooks is odd."""
+    """After every hook the board shows the expected state, without anomalies."""
     replay = Replay()
     for name, expected in steps(SCENARIOS[scenario]):
         replay.fire(name)

@@ -1,7 +1,7 @@
-"""Recorded sessions of the real Claude Code give the same board, commands and turns, whoever told them, in any order.
+"""Recorded sessions of the real Claude Code give the same board, commands and turns from any source, in any order.
 
-That a daemon was down and heard no hook, that it only read the files afterwards, or that hooks came late, makes no
-difference; where it does, the source that was missing is the only one that could know.
+The result is the same if the daemon was down and received no hooks, if it read the files only afterwards, or if hooks
+came late. It differs only where the missing source is the only one with the information.
 """
 
 import pytest
@@ -12,18 +12,18 @@ from claude_headspace.kernel.facts import ClientVanished
 from tests.kernel.story import Story
 from tests.replay.recordings import (
     VERSIONS,
-    Told,
+    RecordedEvent,
     commands,
     key_press,
     orders,
-    play,
     recorded,
+    replay,
     scenarios,
     turns,
     without_end,
 )
 
-# Just before the client ends: the board, the commands (trigger / words / outcome), and what was said.
+# Just before the client ends: the board, the commands (trigger / text / outcome), and the turns.
 EXPECTED: dict[str, tuple[str, list[str], str]] = {
     "api_error": (
         "error",
@@ -266,42 +266,42 @@ WITHOUT_REGISTRY = [name for name in ORDERS if name not in ("as it happened", "n
 
 
 def expected(scenario: str, version: str) -> tuple[str, list[str], list[str]]:
-    """What a recording must come to."""
+    """The expected result of a recording."""
     board, done, said = EXPECTED.get(scenario) or EXPECTED[f"{scenario}.{version}"]
     return board, done, [line.strip() for line in said.strip().splitlines()]
 
 
 def outcome(story: Story) -> tuple[str, list[str], list[str]]:
-    """What a story came to, in the words of the table."""
+    """The result of a story in the format of the table."""
     board = ":".join(part for part in story.board if part)
     done = [" / ".join(str(part) for part in command) for command in commands(story)]
     return board, done, [" ".join(turn) for turn in turns(story)]
 
 
 def test_every_recording_has_an_expectation() -> None:
-    """Nothing is recorded in vain."""
+    """Every recording is tested."""
     assert {name.split(".")[0] for name in EXPECTED} == set(scenarios())
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("scenario", scenarios())
-def test_a_session_comes_to_the_same_whoever_tells_it(scenario: str, order: str, version: str) -> None:
-    """State, commands, outcomes and turns do not depend on who told them, nor on the order."""
+def test_the_result_does_not_depend_on_sources_or_order(scenario: str, order: str, version: str) -> None:
+    """State, commands, outcomes and turns are the same for every order of events."""
     board, done, said = expected(scenario, version)
     if scenario == "esc_before_stream" and order in WITHOUT_REGISTRY:
-        done = [done[0].replace("interrupted", "superseded"), *done[1:]]  # only the registry sees this interrupt
+        done = [done[0].replace("interrupted", "superseded"), *done[1:]]  # only the registry shows this interrupt
     if scenario == "headless" and order in ("the transcript alone", "no hooks"):
-        pytest.skip("with -p nothing but the Stop hook, or the client's end, tells that the turn is over")
-    story = play(orders(without_end(recorded(scenario, version)))[order])
+        pytest.skip("with -p only the Stop hook or the end of the client shows that the turn ended")
+    story = replay(orders(without_end(recorded(scenario, version)))[order])
     assert outcome(story) == (board, done, said)
     assert (story.open_calls, story.agent.running_subagents) == ([], ())
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_headless_client_that_only_the_transcript_tells_of_completes_with_its_last_words(version: str) -> None:
-    """With `-p` no line closes the turn: that the client is gone after its last words shows that it was done."""
-    story = play(orders(without_end(recorded("headless", version)))["the transcript alone"])
+def test_the_end_of_a_headless_client_completes_its_command(version: str) -> None:
+    """With `-p` no transcript line ends the turn. The end of the client after its message completes it."""
+    story = replay(orders(without_end(recorded("headless", version)))["the transcript alone"])
     assert story.board == ("working", None)
     story.report(ClientVanished(), origin=Origin.PROCESS, at=story.agent.last_active_at / 1e6)
     assert commands(story)[-1][-1] == "completed"
@@ -311,8 +311,8 @@ def test_a_headless_client_that_only_the_transcript_tells_of_completes_with_its_
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("scenario", [name for name in scenarios() if name not in ("kill9", "resume")])
 def test_the_end_of_the_client_ends_the_agent(scenario: str, version: str) -> None:
-    """All recordings end with SessionEnd; what is read from the files afterwards brings nobody back."""
-    assert play(recorded(scenario, version)).board == ("ended", None)
+    """All recordings end with SessionEnd. Files that are read afterwards do not resume the agent."""
+    assert replay(recorded(scenario, version)).board == ("ended", None)
 
 
 STATES = {
@@ -328,39 +328,39 @@ STATES = {
     "api_error": "idle working error",
     "background_bash": "idle working idle working idle",
 }
-"""Every state on the way, as it is seen live."""
+"""All states in order, with a running daemon."""
 
 
-def states(told: list[Told]) -> list[str]:
-    """The states that a session goes through."""
-    changes = play(told).changes
+def states(events: list[RecordedEvent]) -> list[str]:
+    """The states of a session in order."""
+    changes = replay(events).changes
     boards = [":".join(filter(None, (change.agent.state, change.agent.waiting_for))) for change in changes]
     return [board for number, board in enumerate(boards) if boards[number - 1 : number] != [board]]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("scenario", STATES)
-def test_every_state_on_the_way_is_right(scenario: str, version: str) -> None:
-    """What no hook tells is seen too: an Esc in a tool, in the stream, before it, at a dialog, a question or a plan."""
+def test_all_states_are_right(scenario: str, version: str) -> None:
+    """Including those without a hook: Esc in a tool, in the stream, before it, at a dialog, a question or a plan."""
     assert " ".join(states(without_end(recorded(scenario, version)))) == STATES[scenario]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("scenario", [name for name, way in STATES.items() if "esc" in name or "reject" in name])
-def test_an_interrupt_is_seen_within_a_second(scenario: str, version: str) -> None:
-    """From the key press to the state: the registry is there after a tenth of a second."""
-    told, pressed_at = without_end(recorded(scenario, version)), key_press(scenario, version)
-    before = [each for each in told if each.arrived <= pressed_at]
-    assert play(before).board[0] in ("working", "waiting")
-    after = [each for each in told if each.arrived <= pressed_at + SECOND]
-    assert play(after).board == ("idle", None)
+def test_an_interrupt_is_shown_within_a_second(scenario: str, version: str) -> None:
+    """The registry entry arrives a tenth of a second after the key press."""
+    events, pressed_at = without_end(recorded(scenario, version)), key_press(scenario, version)
+    before = [each for each in events if each.arrived <= pressed_at]
+    assert replay(before).board[0] in ("working", "waiting")
+    after = [each for each in events if each.arrived <= pressed_at + SECOND]
+    assert replay(after).board == ("idle", None)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("scenario", scenarios())
-def test_what_hooks_did_not_tell_is_believed_less(scenario: str, version: str) -> None:
-    """Without hooks no state is of high confidence."""
-    story = play(orders(without_end(recorded(scenario, version)))["no hooks"])
+def test_states_without_hooks_have_lower_confidence(scenario: str, version: str) -> None:
+    """Without hooks no state has high confidence."""
+    story = replay(orders(without_end(recorded(scenario, version)))["no hooks"])
     assert all(
         change.agent.evidence is not None and change.agent.evidence.confidence is not Confidence.HIGH
         for change in story.changes
@@ -369,27 +369,27 @@ def test_what_hooks_did_not_tell_is_believed_less(scenario: str, version: str) -
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("scenario", scenarios())
-def test_times_become_the_transcripts(scenario: str, version: str) -> None:
-    """Every turn that the transcript knows has its exact time from there."""
-    story = play(without_end(recorded(scenario, version)))
+def test_turns_get_the_times_of_the_transcript(scenario: str, version: str) -> None:
+    """Every turn in the transcript has its exact time."""
+    story = replay(without_end(recorded(scenario, version)))
     from_server = [turn.text for turn in story.turn_rows.values() if turn.timestamp_source != "jsonl"]
     told_by_hooks = ("Which colour?", "1. Do x", "API Error")
     assert [text for text in from_server if not text.startswith(told_by_hooks)] == []
 
 
 def test_usage_is_measured() -> None:
-    """Model, tokens and share of the context come from the last reply, the cost from the client itself."""
-    agent = play(without_end(recorded("plain", "2.1.325"))).agent
+    """Model, tokens and context usage come from the last reply, the cost from the client."""
+    agent = replay(without_end(recorded("plain", "2.1.325"))).agent
     assert (agent.model, agent.tokens, agent.context_percent) == ("claude-opus-5-5", 21_200, 2.1)
     assert agent.cost_usd == pytest.approx(0.01928)
-    older = play(without_end(recorded("plain", "2.1.197"))).agent
+    older = replay(without_end(recorded("plain", "2.1.197"))).agent
     assert (older.model, older.context_percent, older.cost_usd) == ("claude-opus-4-8[1m]", 2.1, None)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_contexts_follow_each_other(version: str) -> None:
-    """`/clear` opens another session with another id, compaction and resume the next one with the same."""
+    """`/clear` starts a session with a new id, compaction and resume start one with the same id."""
     for scenario, sources in (("clear", "startup clear"), ("compact", "startup compact"), ("resume", "startup resume")):
-        story = play(without_end(recorded(scenario, version)))
+        story = replay(without_end(recorded(scenario, version)))
         opened = {session.id: session.source for session in story.sessions.values()}
         assert " ".join(opened.values()) == sources

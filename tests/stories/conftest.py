@@ -1,4 +1,4 @@
-"""What several stories stand on."""
+"""Fixtures that several stories share."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def client_pid() -> Iterator[int]:
-    """A process that stands for the client."""
+    """A process that represents the client."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
         yield process.pid
         process.kill()

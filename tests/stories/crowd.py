@@ -1,7 +1,7 @@
-"""A crowd: many agents at once, over several daemons if there are several, and what must be seen afterwards.
+"""Many agents at the same time, on one or several daemons, and the checks of the result.
 
-Every agent plays a whole turn, its events in order but each sent to any of the daemons. Afterwards every daemon shows
-every agent in its own state, and their streams told the same, without a gap.
+Every agent runs a complete turn. Its events are in order, but each goes to a random daemon. Afterwards every daemon
+shows every agent in its expected state, and all streams have the same messages without a gap.
 """
 
 import contextlib
@@ -47,54 +47,54 @@ ENDINGS: dict[Ending, list[Step]] = {
     ],
     ("working", None): [("pre-tool-use", {**BASH, "tool_use_id": "next"})],
 }
-"""How a turn may go on, and the state that it leaves."""
+"""The possible ends of a turn, by the resulting state."""
 
 
 def crowd(daemons: Sequence[RunningDaemon], size: int, **settings: object) -> None:
-    """Let so many agents work at once, interleaved, and look at the result on every surface of every daemon."""
+    """Run this many agents at the same time, interleaved, and check every surface of every daemon."""
     endings = list(ENDINGS)
     expected = {f"session-{number}": endings[number % len(endings)] for number in range(size)}
-    heard: list[list[Message]] = [[] for _ in daemons]
+    received: list[list[Message]] = [[] for _ in daemons]
     with contextlib.ExitStack() as streams:
         readers = [
             threading.Thread(target=_read_to_the_end, args=(streams.enter_context(daemon.stream()), messages))
-            for daemon, messages in zip(daemons, heard, strict=True)
+            for daemon, messages in zip(daemons, received, strict=True)
         ]
         for reader in readers:
             reader.start()
-        events = play(daemons, expected)
+        events = run_sessions(daemons, expected)
         status = daemons[0].status
-        for daemon, messages in zip(daemons, heard, strict=True):
+        for daemon, messages in zip(daemons, received, strict=True):
             same_states(daemon, expected)
-            wait_until(lambda heard=messages: heard and heard[-1].id == status["last_seq"], "the last announcement")  # type: ignore[misc]
+            wait_until(lambda received=messages: received and received[-1].id == status["last_seq"], "the last message")  # type: ignore[misc]
         for daemon in daemons:
             daemon.stop()
         for reader in readers:
             reader.join(60)
             assert not reader.is_alive()
     assert status["events_total"] == events
-    for messages in heard:
-        assert messages == heard[0], "all readers heard the same"
-    _gap_free(heard[0])
-    _stream_tells_the_same(heard[0], expected)
+    for messages in received:
+        assert messages == received[0], "all readers received the same messages"
+    _gap_free(received[0])
+    _stream_has_the_same(received[0], expected)
     with running_daemon(daemons[0].home, **settings) as again, again.stream(last_event_id=0) as stream:
-        replayed = stream.until(lambda message: message.id == heard[0][-1].id)
-        assert [message.id for message in replayed] == [message.id for message in heard[0]], "nothing was missed"
+        replayed = stream.until(lambda message: message.id == received[0][-1].id)
+        assert [message.id for message in replayed] == [message.id for message in received[0]], "no message is missing"
         assert again.verified()
 
 
-def play(daemons: Sequence[RunningDaemon], expected: Mapping[str, Ending]) -> int:
-    """Play all sessions over many connections; how many events that took."""
-    hands = [sorted(expected)[hand::CONNECTIONS] for hand in range(CONNECTIONS)]
+def run_sessions(daemons: Sequence[RunningDaemon], expected: Mapping[str, Ending]) -> int:
+    """Run all sessions over many connections; return the number of events."""
+    shares = [sorted(expected)[share::CONNECTIONS] for share in range(CONNECTIONS)]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        jobs = [pool.submit(_play_hand, daemons, hand, expected) for hand in hands]
+        jobs = [pool.submit(_run_share, daemons, share, expected) for share in shares]
         return sum(job.result() for job in jobs)
 
 
 def _gap_free(messages: list[Message]) -> None:
     ids = [message.id for message in messages]
     assert None not in ids
-    assert ids == sorted(set(ids), key=lambda number: number or 0), "the numbers of the stream rise and never repeat"
+    assert ids == sorted(set(ids), key=lambda number: number or 0), "the ids of the stream increase"
     assert "gap" not in {message.type for message in messages}
 
 
@@ -104,8 +104,8 @@ def _read_to_the_end(stream: Stream, messages: list[Message]) -> None:
             messages.append(stream.next())
 
 
-def _play_hand(daemons: Sequence[RunningDaemon], sessions: list[str], expected: Mapping[str, Ending]) -> int:
-    """Play the sessions of one hand, step by step in random order; how many events that took."""
+def _run_share(daemons: Sequence[RunningDaemon], sessions: list[str], expected: Mapping[str, Ending]) -> int:
+    """Run the sessions of one connection, step by step in random order; return the number of events."""
     steps = {session: iter(BEGIN + ENDINGS[expected[session]]) for session in sessions}
     order = random.Random(sessions[0])
     sent = 0
@@ -124,7 +124,7 @@ def _play_hand(daemons: Sequence[RunningDaemon], sessions: list[str], expected: 
 
 def _fire(client: Client, session: str, step: Step) -> None:
     event, fields = step
-    # Every fifth shares its directory with many others: only its pane tells it apart.
+    # Every fifth session shares its directory with many others. Only its pane identifies it.
     number = int(session.removeprefix("session-"))
     crowded: dict[str, object] = {"cwd": "/projects/shared", "tmux_pane": f"%{number}"}
     where = {"cwd": f"/projects/{session}"} if number % 5 else crowded
@@ -133,28 +133,28 @@ def _fire(client: Client, session: str, step: Step) -> None:
 
 
 def same_states(daemon: RunningDaemon, expected: Mapping[str, Ending]) -> None:
-    """Every agent is there, once, in its own state and under a name of its own."""
+    """Every agent exists once, in its expected state, with a unique name."""
     agents = daemon.agents()
     shown = {agent["session_id"]: (agent["state"], agent["waiting_for"]) for agent in agents}
     assert len(agents) == len(expected)
     assert shown == expected
     assert len({agent["name"] for agent in agents if agent["state"] != "ended"}) == sum(
         state != "ended" for state, _ in expected.values()
-    ), "no two living agents have one name"
+    ), "no two running agents have the same name"
     assert daemon.status["agents"] == dict(Counter(state for state, _ in expected.values()))
 
 
-def _stream_tells_the_same(messages: list[Message], expected: Mapping[str, Ending]) -> None:
-    """Who only reads the stream knows the same states."""
+def _stream_has_the_same(messages: list[Message], expected: Mapping[str, Ending]) -> None:
+    """The stream alone gives the same states."""
     sessions: dict[str, str] = {}
     states: dict[str, tuple[str, str | None]] = {}
-    news: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    agent_of: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "agent_created": lambda data: data["agent"],
         "state_changed": lambda data: data,
     }
     for message in messages:
-        if message.type in news:
-            agent = news[message.type](message.data)
+        if message.type in agent_of:
+            agent = agent_of[message.type](message.data)
             states[message.data["agent_id"]] = (agent["state"], agent["waiting_for"])
         if message.type == "agent_created":
             sessions[message.data["agent_id"]] = message.data["agent"]["session_id"]

@@ -1,4 +1,4 @@
-"""Senders that never rest, and the books that are kept of them: acknowledged is stored, exactly once."""
+"""A load generator and the check that every acknowledged event is stored exactly once."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ SENDERS = 8
 
 
 class Load:
-    """Senders that send whole turns until the daemon is gone, and remember what it acknowledged."""
+    """Senders that send complete turns until the daemon stops, and record what it acknowledged."""
 
     def __init__(self, daemons: Sequence[RunningDaemon], round_number: int = 0) -> None:
         self._daemons = daemons
@@ -28,26 +28,26 @@ class Load:
         self.sent: list[str] = []
         self.acknowledged: list[str] = []
         self.states: dict[str, str] = {}
-        self.strange: list[str] = []
+        self.unexpected: list[str] = []
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start to send."""
         for thread in self._threads:
             thread.start()
 
     def is_under_way(self) -> bool:
-        """Whether enough was acknowledged; nothing may be refused before the daemon is ended."""
-        assert self.strange == []
+        """Whether enough events were acknowledged. Nothing may be refused before the daemon stops."""
+        assert self.unexpected == []
         assert all(thread.is_alive() for thread in self._threads)
         return len(self.acknowledged) > 200
 
     def halt(self) -> None:
-        """Let every sender end its turn, and wait for that."""
+        """Wait until every sender has finished its turn."""
         self._halted = True
         self.join()
 
     def join(self) -> None:
-        """Wait until all senders have noticed that the daemon is gone."""
+        """Wait until all senders have detected that the daemon stopped."""
         for thread in self._threads:
             thread.join(60)
             assert not thread.is_alive()
@@ -72,12 +72,12 @@ class Load:
             self.acknowledged.append(mark)
             self.states[session] = reply.json()["state"] or self.states[session]
         else:
-            self.strange.append(f"{reply.status} {reply.body!r}")
-            raise OSError("refused: the daemon stops")
+            self.unexpected.append(f"{reply.status} {reply.body!r}")
+            raise OSError("refused: the daemon is stopping")
 
 
 def stored_marks(home: Path, database: str = "") -> Counter[str]:
-    """The marks in the log, read from the database itself."""
+    """The marks in the log, read from the database."""
     query = "SELECT payload FROM events WHERE origin = 'hook' ORDER BY seq"
     if database:
         with psycopg.connect(database) as shared:
@@ -91,7 +91,7 @@ def stored_marks(home: Path, database: str = "") -> Counter[str]:
 def run_under_load(
     home: Path, end: Callable[[RunningDaemon], object], round_number: int = 0, **settings: object
 ) -> Load:
-    """Start a daemon, load it, end it in the middle."""
+    """Start a daemon, put load on it, and end it under load."""
     with running_daemon(home, **settings) as daemon:
         load = Load([daemon], round_number)
         load.start()
@@ -102,22 +102,24 @@ def run_under_load(
 
 
 class Ledger:
-    """What all senders of a story sent and were told, held against what is stored."""
+    """Compares what all senders sent, and what was acknowledged, with what is stored."""
 
     def __init__(self) -> None:
         self.sent: set[str] = set()
         self.acknowledged: set[str] = set()
 
-    def enter(self, load: Load) -> None:
-        """Add what came of a load."""
+    def add(self, load: Load) -> None:
+        """Add the result of a load."""
         self.sent |= set(load.sent)
         self.acknowledged |= set(load.acknowledged)
 
     def check(self, stored: Counter[str]) -> set[str]:
-        """Acknowledged is stored, exactly once; the sessions that had one on its way when their daemon died."""
-        assert max(stored.values()) == 1, "nothing is stored twice"
-        assert stored.keys() >= self.acknowledged, "nothing that was acknowledged is lost"
-        assert stored.keys() <= self.sent, "nothing is stored that nobody sent"
+        """Every acknowledged event is stored exactly once. Return the sessions with an unacknowledged stored event."""
+        assert max(stored.values()) == 1, "no event is stored twice"
+        assert stored.keys() >= self.acknowledged, "no acknowledged event is lost"
+        assert stored.keys() <= self.sent, "only sent events are stored"
         unanswered = [mark.split()[0] for mark in stored.keys() - self.acknowledged]
-        assert len(unanswered) == len(set(unanswered)), "one each was on its way when the daemon died"
+        assert len(unanswered) == len(set(unanswered)), (
+            "each sender had at most one request in flight when the daemon died"
+        )
         return set(unanswered)

@@ -1,6 +1,6 @@
-"""A question of Claude Code is answered through Headspace, in its terminal, or by nobody; it never goes wrong.
+"""A question of Claude Code is answered through Headspace, in the terminal, or not at all.
 
-The hook is the installed script, run as the client runs it. The client is a process that does nothing.
+The hook is the installed script, run as Claude Code runs it. The client is a process that does nothing.
 """
 
 import os
@@ -12,43 +12,43 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
+from tests.stories.asking_client import COMMAND, QUESTIONS, AskingClient, printed
 from tests.support import running_daemon, wait_until
 
 
 @pytest.fixture
-def asking(tmp_path: Path, client_pid: int) -> Iterator[Asking]:
-    """A client at work."""
+def asking(tmp_path: Path, client_pid: int) -> Iterator[AskingClient]:
+    """A working client."""
     with running_daemon(tmp_path) as daemon:
-        yield Asking(tmp_path, daemon, client_pid)
+        yield AskingClient(tmp_path, daemon, client_pid)
 
 
-def test_a_permission_is_given_over_the_api(asking: Asking) -> None:
-    """The hook prints the decision, the client goes on, and the journal knows who it was."""
+def test_a_permission_is_given_over_the_api(asking: AskingClient) -> None:
+    """The hook prints the decision, the client continues, and the journal records who answered."""
     hook = asking.ask()
     wait_id = asking.held()[0]["id"]
     reply = asking.answer({"decision": "allow"})
     assert (reply.status, reply.json()["answered"]["via"]) == (200, "api")
     assert printed(hook)["decision"] == {"behavior": "allow"}
     asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
-    wait_until(lambda: asking.agent["state"] == "working", "the client going on")
+    wait_until(lambda: asking.agent["state"] == "working", "the client to continue")
     (wait,) = asking.daemon.get("/api/waits?all=true").json()
     assert wait["id"] == wait_id
     assert wait["resolution"] == f"allowed by {wait['answered']['by']}"
     assert asking.daemon.verified()
 
 
-def test_a_tool_that_runs_for_long_is_shown_as_running(asking: Asking) -> None:
-    """The client took the answer and says nothing until the tool is done: it works meanwhile."""
+def test_a_tool_that_runs_for_long_is_shown_as_running(asking: AskingClient) -> None:
+    """After the answer the client sends nothing until the tool ends. The agent is working during this time."""
     hook = asking.ask()
     asking.answer({"decision": "allow"})
     assert printed(hook)["decision"] == {"behavior": "allow"}
-    wait_until(lambda: asking.agent["state"] == "working", "the client at work")
+    wait_until(lambda: asking.agent["state"] == "working", "the client to work")
     assert asking.daemon.verified()
 
 
-def test_the_same_answer_again_is_the_same_and_another_one_is_told_who_was_first(asking: Asking) -> None:
-    """Nobody answers twice, and nobody is left to wonder."""
+def test_a_repeated_answer_succeeds_and_a_different_one_is_refused_with_the_first_author(asking: AskingClient) -> None:
+    """Only the first answer counts. A later one names it."""
     hook = asking.ask()
     wait_id = asking.held()[0]["id"]
     first = asking.answer({"decision": "allow"}, wait_id).json()
@@ -60,8 +60,8 @@ def test_the_same_answer_again_is_the_same_and_another_one_is_told_who_was_first
     assert first["answered"]["at"] in other.error["message"]
 
 
-def test_two_answers_at_one_moment_are_one(asking: Asking) -> None:
-    """Ten people press a button at once: one of them was first, and the hook prints that one's answer."""
+def test_only_one_of_ten_simultaneous_answers_wins(asking: AskingClient) -> None:
+    """Ten people press a button at the same time. One request succeeds, and the hook prints its answer."""
     hook = asking.ask()
     wait_id = asking.held()[0]["id"]
     bodies = [{"decision": "deny", "message": f"no {number}"} for number in range(10)]
@@ -72,16 +72,16 @@ def test_two_answers_at_one_moment_are_one(asking: Asking) -> None:
     assert printed(hook)["decision"] == {"behavior": "deny", "message": winner["message"]}
 
 
-def test_questions_are_answered_on_the_command_line(asking: Asking) -> None:
-    """By the number of an option, by labels with commas."""
+def test_questions_are_answered_on_the_command_line(asking: AskingClient) -> None:
+    """An answer is the number of an option, or labels separated by commas."""
     hook = asking.ask("q1", QUESTIONS)
     done = asking.headspace("answer", asking.agent["name"], "2", "S, L")
     assert done.stdout.startswith("Answered: ")
     assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Blue", "Which sizes?": "S, L"}
 
 
-def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: Asking) -> None:
-    """The agent is told why."""
+def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: AskingClient) -> None:
+    """The agent receives the message."""
     hook = asking.ask()
     asking.headspace("deny", asking.agent["name"], "-m", "use the other one")
     assert printed(hook)["decision"] == {"behavior": "deny", "message": "use the other one"}
@@ -93,8 +93,8 @@ FORM = {
 }
 
 
-def test_a_form_of_a_server_is_filled_in_on_the_command_line(asking: Asking) -> None:
-    """Fields by name, as what the server asked for; what is wrong is named, and nothing is sent."""
+def test_a_form_of_a_server_is_filled_in_on_the_command_line(asking: AskingClient) -> None:
+    """Fields are given by name and converted to the types of the schema. A wrong value is named and nothing is sent."""
     hook = asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=FORM, mode="form")
     wait_until(asking.held, "a held wait")
     shown = asking.headspace("show", asking.agent["name"]).stdout
@@ -111,16 +111,16 @@ def test_a_form_of_a_server_is_filled_in_on_the_command_line(asking: Asking) -> 
     }
 
 
-def test_a_form_of_a_server_is_declined(asking: Asking) -> None:
-    """No field is needed for a no."""
+def test_a_form_of_a_server_is_declined(asking: AskingClient) -> None:
+    """A refusal needs no fields."""
     hook = asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=FORM)
     wait_until(asking.held, "a held wait")
     asking.headspace("answer", asking.agent["name"], "--action", "decline")
     assert printed(hook)["action"] == "decline"
 
 
-def test_the_terminal_was_first(asking: Asking) -> None:
-    """The dialog is answered where it stands: the hook ends at once with nothing to say, and no answer is taken."""
+def test_an_answer_in_the_terminal_wins(asking: AskingClient) -> None:
+    """After an answer in the terminal the hook ends at once without output, and later answers are refused."""
     hook = asking.ask()
     wait_id = asking.held()[0]["id"]
     asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
@@ -129,8 +129,8 @@ def test_the_terminal_was_first(asking: Asking) -> None:
     assert (late.status, "the tool ran" in late.error["message"]) == (409, True)
 
 
-def test_an_esc_ends_the_hook_and_the_hold(asking: Asking) -> None:
-    """The client ends its hook: from then on only the terminal takes an answer."""
+def test_esc_ends_the_hook_and_the_held_wait(asking: AskingClient) -> None:
+    """The client ends its hook. Then only the terminal accepts an answer."""
     hook = asking.ask()
     wait_id = asking.held()[0]["id"]
     hook.terminate()
@@ -140,8 +140,8 @@ def test_an_esc_ends_the_hook_and_the_hold(asking: Asking) -> None:
     assert (late.status, late.error["code"]) == (409, "too_late")
 
 
-def test_two_waits_are_answered_each_for_itself(asking: Asking) -> None:
-    """A sub-agent asks while the agent does: each hook gets its own answer."""
+def test_two_waits_are_answered_separately(asking: AskingClient) -> None:
+    """A sub-agent and its agent ask at the same time. Each hook gets its own answer."""
     first = asking.ask()
     other = {**COMMAND, "tool_input": {"command": "make docs"}, "agent_id": "sub1", "agent_type": "helper"}
     second = asking.ask("t2", other)
@@ -152,20 +152,20 @@ def test_two_waits_are_answered_each_for_itself(asking: Asking) -> None:
     assert printed(first)["decision"]["behavior"] == "allow"
 
 
-def test_nobody_answers(tmp_path: Path, client_pid: int) -> None:
-    """Silence is no consent: after the configured time the hook ends with nothing to say."""
+def test_without_an_answer_the_hook_ends_silently(tmp_path: Path, client_pid: int) -> None:
+    """After the configured time the hook ends without output. This is not an approval."""
     with running_daemon(tmp_path, hold_seconds=0.3) as daemon:
-        asking = Asking(tmp_path, daemon, client_pid)
+        asking = AskingClient(tmp_path, daemon, client_pid)
         asking.hook("PreToolUse", tool_use_id="t1", **COMMAND)
         assert asking.hook("PermissionRequest", **COMMAND) is None
         assert asking.agent["state"] == "waiting"
         assert not asking.held()
 
 
-def test_nothing_is_held_if_nobody_wants_that(tmp_path: Path, client_pid: int) -> None:
-    """With `hold_seconds = 0` the hook only tells."""
+def test_hold_seconds_zero_holds_nothing(tmp_path: Path, client_pid: int) -> None:
+    """With `hold_seconds = 0` the hook only reports."""
     with running_daemon(tmp_path, hold_seconds=0) as daemon:
-        asking = Asking(tmp_path, daemon, client_pid)
+        asking = AskingClient(tmp_path, daemon, client_pid)
         asking.hook("PreToolUse", tool_use_id="t1", **COMMAND)
         assert asking.hook("PermissionRequest", **COMMAND) is None
         wait_until(lambda: asking.agent["state"] == "waiting", "the wait")
@@ -174,10 +174,10 @@ def test_nothing_is_held_if_nobody_wants_that(tmp_path: Path, client_pid: int) -
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
-def test_a_daemon_that_goes_away_frees_the_client(tmp_path: Path, client_pid: int, how: str) -> None:
-    """Stopped or killed while it holds a question: the hook ends, and the next daemon knows that nothing is held."""
+def test_the_end_of_the_daemon_releases_the_client(tmp_path: Path, client_pid: int, how: str) -> None:
+    """If the daemon stops or is killed while it holds a question, the hook ends. The next daemon shows no held wait."""
     with running_daemon(tmp_path) as daemon:
-        asking = Asking(tmp_path, daemon, client_pid)
+        asking = AskingClient(tmp_path, daemon, client_pid)
         hook = asking.ask()
         getattr(daemon, how)()
         assert printed(hook) is None
@@ -188,8 +188,8 @@ def test_a_daemon_that_goes_away_frees_the_client(tmp_path: Path, client_pid: in
         assert daemon.verified()
 
 
-def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays(asking: Asking) -> None:
-    """A permission is no question; nothing is written."""
+def test_an_invalid_answer_is_refused_and_the_wait_stays_open(asking: AskingClient) -> None:
+    """A permission does not accept answers to questions. Nothing is stored."""
     hook = asking.ask()
     refused = asking.answer({"answers": {"x": "y"}})
     assert (refused.status, refused.error["code"]) == (400, "answer_does_not_fit")
@@ -201,10 +201,10 @@ def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays(asking: A
     assert printed(hook)["decision"]["behavior"] == "allow"
 
 
-def test_an_agent_does_not_answer_itself(tmp_path: Path) -> None:
-    """Whoever is or descends from the client is refused, token or not."""
+def test_an_agent_cannot_answer_its_own_question(tmp_path: Path) -> None:
+    """The client and its descendants are refused, even with a token."""
     with running_daemon(tmp_path) as daemon:
-        asking = Asking(tmp_path, daemon, os.getpid())
+        asking = AskingClient(tmp_path, daemon, os.getpid())
         hook = asking.ask()
         refused = asking.answer({"decision": "allow"})
         assert (refused.status, refused.error["code"]) == (403, "agents_may_not_act")
@@ -214,10 +214,10 @@ def test_an_agent_does_not_answer_itself(tmp_path: Path) -> None:
         hook.communicate()
 
 
-def test_the_name_of_the_host_does_not_hide_an_agent(tmp_path: Path) -> None:
-    """A request may call us as it likes: the connection is looked at, not what it says."""
+def test_another_host_header_does_not_hide_an_agent(tmp_path: Path) -> None:
+    """The check uses the connection, not the Host header."""
     with running_daemon(tmp_path) as daemon:
-        asking = Asking(tmp_path, daemon, os.getpid())
+        asking = AskingClient(tmp_path, daemon, os.getpid())
         hook = asking.ask()
         path = f"/api/waits/{asking.held()[0]['id']}/answer"
         refused = daemon.send("POST", path, {"decision": "allow"}, {"Host": "localhost"}, scope="act")
@@ -226,8 +226,8 @@ def test_the_name_of_the_host_does_not_hide_an_agent(tmp_path: Path) -> None:
         hook.communicate()
 
 
-def test_whoever_does_not_wait_for_the_reply_answers_nothing(asking: Asking) -> None:
-    """A process that is gone cannot be looked at, so its answer does not count."""
+def test_an_answer_without_waiting_for_the_reply_does_not_count(asking: AskingClient) -> None:
+    """An ended process cannot be checked, so its answer does not count."""
     hook = asking.ask()
     wait_id, body = asking.held()[0]["id"], b'{"decision": "allow"}'
     head = [
@@ -246,8 +246,8 @@ def test_whoever_does_not_wait_for_the_reply_answers_nothing(asking: Asking) -> 
     assert printed(hook)["decision"]["behavior"] == "allow"
 
 
-def test_a_session_that_is_carried_along_gives_an_agent_away(asking: Asking) -> None:
-    """A program that an agent left behind has no client among its ancestors any more, but carries its session."""
+def test_an_agent_is_recognized_by_the_session_id_in_its_environment(asking: AskingClient) -> None:
+    """A program that outlives its client has no client among its ancestors, but still has the session id."""
     hook = asking.ask()
     done = asking.headspace("approve", asking.agent["name"], check=False, CLAUDE_CODE_SESSION_ID="s1")
     assert (done.returncode, "inside an agent" in done.stderr) == (1, True)

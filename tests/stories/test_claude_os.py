@@ -1,7 +1,6 @@
-"""Sessions of Claude OS as users have them: the installed script, a real daemon, files on the disk.
+"""Claude OS sessions end to end: the installed hook script, a real daemon, files on disk.
 
-One story for each of its handlers (start, prompt, tools, stop, end), for the session's id, and for each rule of how
-errors are handled.
+One story for each handler (start, prompt, tools, stop, end), for the session id, and for each rule of error handling.
 """
 
 import json
@@ -41,40 +40,40 @@ Ship it.
 I am."""
 
 
-class Desk:
-    """A Claude OS on the disk, a project, a daemon, and the installed script."""
+class Setup:
+    """A Claude OS directory, a project, a daemon, and the installed hook script."""
 
     def __init__(self, daemon: RunningDaemon, root: Path, project: Path) -> None:
         self.daemon, self.root, self.project = daemon, root, project
         self._hooks = Hooks(daemon.home)
 
     def write(self, path: str, text: str) -> None:
-        """A file of Claude OS."""
+        """Write a file of the Claude OS directory."""
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text)
 
-    def printed(self, event: str, env: dict[str, str] | None = None, **told: Any) -> bytes:
-        """What the script prints for a hook."""
-        payload = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **told}
+    def printed(self, event: str, env: dict[str, str] | None = None, **fields: Any) -> bytes:
+        """The output of the script for a hook."""
+        payload = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **fields}
         return self._hooks.fire(event, payload, **(env or {}))
 
-    def hook(self, event: str, env: dict[str, str] | None = None, **told: Any) -> dict[str, Any]:
-        """The same as Claude Code reads it; empty if it prints nothing."""
-        printed = self.printed(event, env, **told)
+    def hook(self, event: str, env: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+        """The output, decoded as Claude Code does; empty without output."""
+        printed = self.printed(event, env, **fields)
         return dict(json.loads(printed)) if printed else {}
 
-    def said(self, event: str, env: dict[str, str] | None = None, **told: Any) -> str:
-        """What the model is told."""
-        return str(self.hook(event, env, **told).get("hookSpecificOutput", {}).get("additionalContext", ""))
+    def context(self, event: str, env: dict[str, str] | None = None, **fields: Any) -> str:
+        """The text that the model receives."""
+        return str(self.hook(event, env, **fields).get("hookSpecificOutput", {}).get("additionalContext", ""))
 
-    def fills_up(self, percent: float) -> None:
-        """The client's status line tells how full its context is."""
+    def report_context(self, percent: float) -> None:
+        """The client's status line reports its context usage."""
         usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": round(percent * 2_000)}}
-        told = {"session_id": SESSION, "cwd": str(self.project), "context_window": usage}
-        assert self.daemon.post("StatusLine", told).status == 200
+        payload = {"session_id": SESSION, "cwd": str(self.project), "context_window": usage}
+        assert self.daemon.post("StatusLine", payload).status == 200
 
     def headspace(self, *arguments: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-        """Run a command, as an agent would in its shell."""
+        """Run a command as an agent does in its shell."""
         return subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
             env={**environment(self.daemon.home), **(env or {})},
@@ -92,15 +91,15 @@ class Desk:
         return found
 
 
-Open = Callable[..., Desk]
+Open = Callable[..., Setup]
 
 
 @pytest.fixture
-def open_desk(tmp_path: Path) -> Iterator[Open]:
-    """Opens a desk with some settings."""
+def open_setup(tmp_path: Path) -> Iterator[Open]:
+    """Creates a setup with the given settings."""
     with ExitStack() as stack:
 
-        def opened(*, set_up: bool = True, **settings: Any) -> Desk:
+        def opened(*, set_up: bool = True, **settings: Any) -> Setup:
             root, project = tmp_path / "os", tmp_path / "shop"
             (project / ".git").mkdir(parents=True)
             root.mkdir()
@@ -108,234 +107,236 @@ def open_desk(tmp_path: Path) -> Iterator[Open]:
             quiet = {"hold_seconds": 0, "policy_preset": "off"}
             daemon = stack.enter_context(running_daemon(tmp_path / "home", **quiet, **given, **settings))
             stack.callback(lambda: daemon.alive and daemon.verified())
-            return Desk(daemon, root, project)
+            return Setup(daemon, root, project)
 
         yield opened
 
 
-# --- who takes part ---------------------------------------------------------------------------------------------------
+# --- who uses it ------------------------------------------------------------------------------------------------------
 
 
-def test_whoever_did_not_ask_for_it_notices_nothing(open_desk: Open) -> None:
-    """No hook waits and nothing is printed, not even where the usual core files happen to be; usage is shown anyway."""
-    desk = open_desk(set_up=False)
-    (desk.project / "Desktop").mkdir()
-    (desk.project / "Desktop" / "TODAY.md").write_text("Mine.")
-    assert desk.printed("SessionStart", source="startup") == b""
-    wait_until(desk.daemon.agents, "the agent")
-    desk.fills_up(97)
-    assert desk.printed("UserPromptSubmit", prompt="Go") == b""
-    assert desk.printed("Stop", last_assistant_message="Done.") == b""
-    assert list((desk.daemon.home / "asked").glob("*")) == []
-    wait_until(lambda: desk.agent["state"] == "idle" and desk.agent["context_percent"] == 97, "the board")
-    assert (desk.agent["briefed"], desk.agent["context_warning_level"]) == (None, 0)
+def test_claude_os_has_no_effect_unless_it_is_configured(open_setup: Open) -> None:
+    """No hook waits and nothing is printed, even if the default core files exist. Context usage is still shown."""
+    setup = open_setup(set_up=False)
+    (setup.project / "Desktop").mkdir()
+    (setup.project / "Desktop" / "TODAY.md").write_text("Mine.")
+    assert setup.printed("SessionStart", source="startup") == b""
+    wait_until(setup.daemon.agents, "the agent")
+    setup.report_context(97)
+    assert setup.printed("UserPromptSubmit", prompt="Go") == b""
+    assert setup.printed("Stop", last_assistant_message="Done.") == b""
+    assert list((setup.daemon.home / "asked").glob("*")) == []
+    wait_until(lambda: setup.agent["state"] == "idle" and setup.agent["context_percent"] == 97, "the board")
+    assert (setup.agent["briefed"], setup.agent["context_warning_level"]) == (None, 0)
 
 
-def test_a_role_alone_is_enough(open_desk: Open) -> None:
-    """Without any configuration a session with a role is given the files of its own project."""
-    desk = open_desk(set_up=False)
-    (desk.project / ".claude" / "roles").mkdir(parents=True)
-    (desk.project / ".claude" / "roles" / "chief.md").write_text("---\nauto_include: [plan.md]\n---\n")
-    (desk.project / "plan.md").write_text("THE-PLAN")
-    assert "THE-PLAN" in desk.said("SessionStart", CHIEF, source="startup")
-    desk.fills_up(85)
-    assert "Context at 85%" in desk.said("UserPromptSubmit", CHIEF, prompt="Go")
+def test_a_role_alone_is_enough(open_setup: Open) -> None:
+    """Without any configuration a session with a role gets the files of its own project."""
+    setup = open_setup(set_up=False)
+    (setup.project / ".claude" / "roles").mkdir(parents=True)
+    (setup.project / ".claude" / "roles" / "chief.md").write_text("---\nauto_include: [plan.md]\n---\n")
+    (setup.project / "plan.md").write_text("THE-PLAN")
+    assert "THE-PLAN" in setup.context("SessionStart", CHIEF, source="startup")
+    setup.report_context(85)
+    assert "Context at 85%" in setup.context("UserPromptSubmit", CHIEF, prompt="Go")
 
 
-def test_what_anybody_may_send_gives_no_role(open_desk: Open) -> None:
-    """A hook without the token is on the board, but another program cannot say who the agent is."""
-    desk = open_desk()
-    told = {"session_id": SESSION, "cwd": str(desk.project), "source": "startup"}
-    desk.daemon.post("session-start", told, {"X-Headspace-Role": "chief", "X-Headspace-Mode": "mission"})
-    assert (desk.agent["role"], desk.agent["mode"]) == (None, "interactive")
+def test_a_hook_without_a_token_sets_no_role(open_setup: Open) -> None:
+    """Its agent is on the board, but another program cannot set the agent's role."""
+    setup = open_setup()
+    payload = {"session_id": SESSION, "cwd": str(setup.project), "source": "startup"}
+    setup.daemon.post("session-start", payload, {"X-Headspace-Role": "chief", "X-Headspace-Mode": "mission"})
+    assert (setup.agent["role"], setup.agent["mode"]) == (None, "interactive")
 
 
 # --- start ------------------------------------------------------------------------------------------------------------
 
 
-def test_start_registers_the_session_and_loads_its_context(open_desk: Open) -> None:
-    """Role, mode and pane from the environment; core files, then the role's; what is missing is named."""
-    desk = open_desk()
-    desk.write("Desktop/TODAY.md", "Ship it.")
-    desk.write("Desktop/identity.md", "I am.")
-    desk.write(".claude/roles/chief.md", "---\nauto_include:\n  - Desktop/identity.md\n  - gone.md\n---\nChief.\n")
+def test_start_registers_the_session_and_loads_its_context(open_setup: Open) -> None:
+    """Role, mode and pane come from the environment. The context has core and role files and names missing ones."""
+    setup = open_setup()
+    setup.write("Desktop/TODAY.md", "Ship it.")
+    setup.write("Desktop/identity.md", "I am.")
+    setup.write(".claude/roles/chief.md", "---\nauto_include:\n  - Desktop/identity.md\n  - gone.md\n---\nChief.\n")
     env = {**CHIEF, "CLAUDE_SESSION_MODE": "mission", "TMUX_PANE": "%7"}
-    assert desk.said("SessionStart", env, source="startup") == LOADED
-    agent = desk.agent
+    assert setup.context("SessionStart", env, source="startup") == LOADED
+    agent = setup.agent
     assert (agent["role"], agent["mode"], agent["tmux"]["pane"]) == ("chief", "mission", "%7")
     assert agent["briefed"]["files"] == ["Desktop/TODAY.md", "Desktop/identity.md"]
     assert agent["briefed"]["left_out"] == ["gone.md: not found"]
-    assert [event["name"] for event in desk.daemon.events()] == ["SessionStart", "ContextLoaded"]
+    assert [event["name"] for event in setup.daemon.events()] == ["SessionStart", "ContextLoaded"]
 
 
-def test_a_new_context_window_is_given_it_again(open_desk: Open) -> None:
-    """After a clear and a compaction, but not when a session is resumed: there it is still in the context."""
-    desk = open_desk()
-    desk.write("Desktop/TODAY.md", "Ship it.")
+def test_a_new_context_window_gets_the_session_context_again(open_setup: Open) -> None:
+    """After clear and compact, but not after resume, because the context still has it."""
+    setup = open_setup()
+    setup.write("Desktop/TODAY.md", "Ship it.")
     for source, given in (("startup", True), ("resume", False), ("compact", True), ("clear", True)):
-        assert bool(desk.said("SessionStart", source=source)) is given, source
+        assert bool(setup.context("SessionStart", source=source)) is given, source
 
 
-def test_what_is_shown_is_what_would_be_given(open_desk: Open) -> None:
-    """`headspace role show` prints the very text that a session gets; `check` finds what is missing."""
-    desk = open_desk()
-    desk.write("Desktop/MEMORY.md", "It rains.\n\n    Code.")
-    desk.write(".claude/roles/chief.md", "---\nauto_include: [gone.md]\n---\n")
-    env = {"HEADSPACE_CLAUDE_OS_ROOT": str(desk.root)}
-    shown = desk.headspace("role", "show", "chief", env=env)
-    assert shown.stdout.removesuffix("\n") == desk.said("SessionStart", CHIEF, source="startup")
-    listed = json.loads(desk.headspace("role", "list", "--json", env=env).stdout)
+def test_role_show_prints_the_session_context(open_setup: Open) -> None:
+    """`headspace role show` prints the text that a session gets. `check` finds missing files."""
+    setup = open_setup()
+    setup.write("Desktop/MEMORY.md", "It rains.\n\n    Code.")
+    setup.write(".claude/roles/chief.md", "---\nauto_include: [gone.md]\n---\n")
+    env = {"HEADSPACE_CLAUDE_OS_ROOT": str(setup.root)}
+    shown = setup.headspace("role", "show", "chief", env=env)
+    assert shown.stdout.removesuffix("\n") == setup.context("SessionStart", CHIEF, source="startup")
+    listed = json.loads(setup.headspace("role", "list", "--json", env=env).stdout)
     assert [(role["kind"], role["name"], role["left_out"]) for role in listed] == [
         ("role", "chief", ["gone.md: not found"])
     ]
-    checked = desk.headspace("role", "check", env=env)
+    checked = setup.headspace("role", "check", env=env)
     assert (checked.returncode, checked.stdout) == (1, "role chief: gone.md: not found\n")
-    desk.write("gone.md", "Here.")
-    assert desk.headspace("role", "check", env=env).returncode == 0
+    setup.write("gone.md", "Here.")
+    assert setup.headspace("role", "check", env=env).returncode == 0
 
 
-def test_an_effort_and_a_role_share_one_answer(open_desk: Open) -> None:
-    """Core, role, then the effort; all of it within one bound, and what does not fit is named."""
-    desk = open_desk()
-    desk.write("Desktop/TODAY.md", "T" * 6_000)
-    desk.write("role.md", "R" * 6_000)
-    desk.write(".claude/roles/chief.md", "---\nauto_include: [role.md]\n---\n")
-    (desk.project / "effort.md").write_text("E" * 6_000)
-    call(desk.daemon, "effort.start", {"skill": "fix", "cwd": str(desk.project), "preload": ["effort.md"]})
-    call(desk.daemon, "effort.dehydrate", {"text": "HANDED-OVER", "cwd": str(desk.project)})
-    said = desk.said("SessionStart", CHIEF, source="startup")
-    assert len(said) <= 9_500
-    places = [said.index(part) for part in ("TTT", "RRR", "You work on effort fix", "HANDED-OVER", "effort.md (6000 b")]
+def test_an_effort_and_a_role_share_one_reply(open_setup: Open) -> None:
+    """Core files, role, then effort share one size limit. Files that do not fit are named."""
+    setup = open_setup()
+    setup.write("Desktop/TODAY.md", "T" * 6_000)
+    setup.write("role.md", "R" * 6_000)
+    setup.write(".claude/roles/chief.md", "---\nauto_include: [role.md]\n---\n")
+    (setup.project / "effort.md").write_text("E" * 6_000)
+    call(setup.daemon, "effort.start", {"skill": "fix", "cwd": str(setup.project), "preload": ["effort.md"]})
+    call(setup.daemon, "effort.dehydrate", {"text": "HANDED-OVER", "cwd": str(setup.project)})
+    context = setup.context("SessionStart", CHIEF, source="startup")
+    assert len(context) <= 9_500
+    places = [
+        context.index(part) for part in ("TTT", "RRR", "You work on effort fix", "HANDED-OVER", "effort.md (6000 b")
+    ]
     assert places == sorted(places)
-    assert "effort.md (6000 bytes): left out, it does not fit" in said
+    assert "effort.md (6000 bytes): left out, it does not fit" in context
 
 
 # --- prompt -----------------------------------------------------------------------------------------------------------
 
 
-def test_prompt_beats_the_heart_and_warns_once_for_each_level(open_desk: Open) -> None:
-    """Every prompt moves `last_active_at`; 60 and 80 percent are each told once, and again in a new window."""
-    desk = open_desk()
-    desk.printed("SessionStart", source="startup")
-    before = desk.agent["last_active_at"]
-    assert desk.said("UserPromptSubmit", prompt="One") == ""
-    assert desk.agent["last_active_at"] > before
-    desk.fills_up(60)
-    assert desk.said("UserPromptSubmit", prompt="Two") == (
+def test_a_prompt_updates_the_activity_time_and_warns_once_per_level(open_setup: Open) -> None:
+    """Every prompt updates `last_active_at`. The warnings at 60 and 80 percent come once per context window."""
+    setup = open_setup()
+    setup.printed("SessionStart", source="startup")
+    before = setup.agent["last_active_at"]
+    assert setup.context("UserPromptSubmit", prompt="One") == ""
+    assert setup.agent["last_active_at"] > before
+    setup.report_context(60)
+    assert setup.context("UserPromptSubmit", prompt="Two") == (
         "[CLAUDE OS SYS: INFO]: Context at 60% - Consider writing reset notes soon"
     )
-    assert desk.said("UserPromptSubmit", prompt="Three") == ""
-    desk.fills_up(83.2)
-    assert "WARNING]: Context at 83% - Write reset notes and prepare to reset" in desk.said(
+    assert setup.context("UserPromptSubmit", prompt="Three") == ""
+    setup.report_context(83.2)
+    assert "WARNING]: Context at 83% - Write reset notes and prepare to reset" in setup.context(
         "UserPromptSubmit", prompt="Four"
     )
-    assert desk.said("UserPromptSubmit", prompt="Five") == ""
-    assert desk.agent["context_warning_level"] == 80
-    desk.printed("SessionStart", source="compact")
-    assert (desk.agent["context_warning_level"], desk.agent["context_percent"]) == (0, None)
-    assert desk.said("UserPromptSubmit", prompt="Six") == ""
-    desk.fills_up(62)
-    assert "Context at 62%" in desk.said("UserPromptSubmit", prompt="Seven")
+    assert setup.context("UserPromptSubmit", prompt="Five") == ""
+    assert setup.agent["context_warning_level"] == 80
+    setup.printed("SessionStart", source="compact")
+    assert (setup.agent["context_warning_level"], setup.agent["context_percent"]) == (0, None)
+    assert setup.context("UserPromptSubmit", prompt="Six") == ""
+    setup.report_context(62)
+    assert "Context at 62%" in setup.context("UserPromptSubmit", prompt="Seven")
 
 
-def test_prompt_asks_for_a_note_until_there_is_one(open_desk: Open) -> None:
-    """Once, some time after the start; a note from inside the agent is shown with its age; outside one is named."""
-    desk = open_desk(claude_os_note_after=0.001)
-    desk.printed("SessionStart", source="startup")
-    assert "Consider setting a session status" in desk.said("UserPromptSubmit", prompt="One")
-    assert desk.said("UserPromptSubmit", prompt="Two") == ""
-    noted = desk.headspace("note", "fixing the", "login", env={"CLAUDE_CODE_SESSION_ID": SESSION, "CLAUDECODE": "1"})
-    assert (noted.returncode, noted.stdout) == (0, f"{desk.agent['name']}: fixing the login\n")
-    assert desk.agent["note"]["text"] == "fixing the login"
-    assert "fixing the login" in desk.headspace("list").stdout
-    assert "note       fixing the login (just now)" in desk.headspace("show", desk.agent["name"]).stdout
-    desk.headspace("note", "by descent")  # this process is the client that the hooks named
-    assert desk.agent["note"]["text"] == "by descent"
-    assert refusal(desk.daemon, "agent.note", {"text": "x"}, {"CLAUDE_CODE_SESSION_ID": "unknown"}) == "no_agent"
-    desk.headspace("note", "--agent", desk.agent["name"], "waits for Anna")
-    assert desk.agent["note"]["text"] == "waits for Anna"
-    desk.headspace("note", "--clear", env={"CLAUDE_CODE_SESSION_ID": SESSION})
-    assert desk.agent["note"] is None
+def test_a_prompt_asks_for_a_note_until_there_is_one(open_setup: Open) -> None:
+    """The request comes once, some time after the start. Notes are set inside the agent, or outside by its name."""
+    setup = open_setup(claude_os_note_after=0.001)
+    setup.printed("SessionStart", source="startup")
+    assert "Consider setting a session status" in setup.context("UserPromptSubmit", prompt="One")
+    assert setup.context("UserPromptSubmit", prompt="Two") == ""
+    noted = setup.headspace("note", "fixing the", "login", env={"CLAUDE_CODE_SESSION_ID": SESSION, "CLAUDECODE": "1"})
+    assert (noted.returncode, noted.stdout) == (0, f"{setup.agent['name']}: fixing the login\n")
+    assert setup.agent["note"]["text"] == "fixing the login"
+    assert "fixing the login" in setup.headspace("list").stdout
+    assert "note       fixing the login (just now)" in setup.headspace("show", setup.agent["name"]).stdout
+    setup.headspace("note", "by descent")  # this process is the client that the hooks reported
+    assert setup.agent["note"]["text"] == "by descent"
+    assert refusal(setup.daemon, "agent.note", {"text": "x"}, {"CLAUDE_CODE_SESSION_ID": "unknown"}) == "no_agent"
+    setup.headspace("note", "--agent", setup.agent["name"], "waits for Anna")
+    assert setup.agent["note"]["text"] == "waits for Anna"
+    setup.headspace("note", "--clear", env={"CLAUDE_CODE_SESSION_ID": SESSION})
+    assert setup.agent["note"] is None
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
 
 
-def test_tools_are_seen_in_claude_oss_words(open_desk: Open) -> None:
-    """`tool_active` while one runs, `active` after it, `idle` after the end."""
-    desk = open_desk()
-    desk.printed("SessionStart", source="startup")
-    desk.printed("UserPromptSubmit", prompt="Go")
+def test_tools_are_shown_in_the_terms_of_claude_os(open_setup: Open) -> None:
+    """`tool_active` while a tool runs, `active` after it, `idle` after the turn."""
+    setup = open_setup()
+    setup.printed("SessionStart", source="startup")
+    setup.printed("UserPromptSubmit", prompt="Go")
     seen = []
-    told = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
-    for event, more in (("PreToolUse", told), ("PostToolUse", told), ("Stop", {"last_assistant_message": "Done."})):
-        total = desk.daemon.status["events_total"]
-        desk.printed(event, **more)
-        wait_until(lambda total=total: desk.daemon.status["events_total"] > total, event)  # type: ignore[misc]
-        seen.append(desk.agent["dialects"]["claude_os"])
+    fields = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
+    for event, more in (("PreToolUse", fields), ("PostToolUse", fields), ("Stop", {"last_assistant_message": "Done."})):
+        total = setup.daemon.status["events_total"]
+        setup.printed(event, **more)
+        wait_until(lambda total=total: setup.daemon.status["events_total"] > total, event)  # type: ignore[misc]
+        seen.append(setup.agent["dialects"]["claude_os"])
     assert seen == ["tool_active", "active", "idle"]
 
 
 # --- stop -------------------------------------------------------------------------------------------------------------
 
 
-def test_stop_holds_a_turn_once_for_a_level(open_desk: Open) -> None:
-    """The agent goes on working meanwhile; the second Stop ends it, and the same level never holds again."""
-    desk = open_desk()
-    desk.printed("SessionStart", source="startup")
-    desk.printed("UserPromptSubmit", prompt="Go")
-    desk.fills_up(91)
-    held = desk.hook("Stop", last_assistant_message="Done.")
+def test_stop_blocks_a_turn_once_per_level(open_setup: Open) -> None:
+    """The agent continues to work. The second Stop ends the turn, and the same level never blocks again."""
+    setup = open_setup()
+    setup.printed("SessionStart", source="startup")
+    setup.printed("UserPromptSubmit", prompt="Go")
+    setup.report_context(91)
+    held = setup.hook("Stop", last_assistant_message="Done.")
     assert held["decision"] == "block"
     assert held["reason"].startswith("[CLAUDE OS SYS: WARNING]: Context at 91% - URGENT\n")
-    assert (desk.agent["state"], desk.agent["context_warning_level"]) == ("working", 90)
-    desk.fills_up(96)
-    assert desk.printed("Stop", last_assistant_message="Noted.", stop_hook_active=True) == b""
-    assert desk.agent["state"] == "idle"
-    assert "CRITICAL" in desk.said("UserPromptSubmit", prompt="And now?")
-    assert desk.printed("Stop", last_assistant_message="Done.") == b""
-    assert desk.agent["state"] == "idle"
+    assert (setup.agent["state"], setup.agent["context_warning_level"]) == ("working", 90)
+    setup.report_context(96)
+    assert setup.printed("Stop", last_assistant_message="Noted.", stop_hook_active=True) == b""
+    assert setup.agent["state"] == "idle"
+    assert "CRITICAL" in setup.context("UserPromptSubmit", prompt="And now?")
+    assert setup.printed("Stop", last_assistant_message="Done.") == b""
+    assert setup.agent["state"] == "idle"
 
 
 # --- end --------------------------------------------------------------------------------------------------------------
 
 
-def test_end_marks_the_session_and_a_clear_does_not(open_desk: Open) -> None:
-    """`clear` and `resume` keep the agent; every other reason sets `ended_at` and `end_reason`."""
-    desk = open_desk()
-    desk.printed("SessionStart", source="startup")
+def test_the_end_of_a_session_ends_the_agent_but_clear_does_not(open_setup: Open) -> None:
+    """After `clear` and `resume` the agent continues. Every other reason sets `ended_at` and `end_reason`."""
+    setup = open_setup()
+    setup.printed("SessionStart", source="startup")
     for reason in ("clear", "resume"):
-        desk.printed("SessionEnd", reason=reason)
-        desk.printed("SessionStart", source=reason)
-        assert (desk.agent["ended_at"], desk.agent["state"]) == (None, "idle")
-    desk.printed("SessionEnd", reason="prompt_input_exit")
-    wait_until(lambda: desk.agent["ended_at"], "the end")
-    assert (desk.agent["state"], desk.agent["end_reason"]) == ("ended", "prompt_input_exit")
+        setup.printed("SessionEnd", reason=reason)
+        setup.printed("SessionStart", source=reason)
+        assert (setup.agent["ended_at"], setup.agent["state"]) == (None, "idle")
+    setup.printed("SessionEnd", reason="prompt_input_exit")
+    wait_until(lambda: setup.agent["ended_at"], "the end")
+    assert (setup.agent["state"], setup.agent["end_reason"]) == ("ended", "prompt_input_exit")
 
 
-# --- the session's id -------------------------------------------------------------------------------------------------
+# --- the session id ---------------------------------------------------------------------------------------------------
 
 
-def test_the_wrappers_id_names_the_agent(open_desk: Open) -> None:
-    """`CLAUDE_SESSION_ID` wins over the client's own id, which changes; a note finds the agent by it, too."""
-    desk = open_desk()
+def test_the_id_of_the_wrapper_identifies_the_agent(open_setup: Open) -> None:
+    """`CLAUDE_SESSION_ID` takes precedence over the client's id, which changes. A note finds the agent by it too."""
+    setup = open_setup()
     env = {"CLAUDE_SESSION_ID": "wrapped-1", "CLAUDE_PID": "0"}
-    desk.printed("SessionStart", env, source="startup")
-    desk.printed("SessionStart", env, source="startup", session_id="another")
-    desk.printed("UserPromptSubmit", env, session_id="a-third", prompt="Go")
-    assert desk.agent["session_id"] == "a-third"
-    assert desk.headspace("note", "here", env={"CLAUDE_SESSION_ID": "wrapped-1"}).returncode == 0
-    assert desk.agent["note"]["text"] == "here"
+    setup.printed("SessionStart", env, source="startup")
+    setup.printed("SessionStart", env, source="startup", session_id="another")
+    setup.printed("UserPromptSubmit", env, session_id="a-third", prompt="Go")
+    assert setup.agent["session_id"] == "a-third"
+    assert setup.headspace("note", "here", env={"CLAUDE_SESSION_ID": "wrapped-1"}).returncode == 0
+    assert setup.agent["note"]["text"] == "here"
 
 
-def test_another_role_is_another_agent(open_desk: Open) -> None:
-    """Who starts without a role where a chief was is not the chief."""
-    desk = open_desk()
-    desk.printed("SessionStart", CHIEF, source="startup")
-    desk.printed("SessionEnd", reason="other")
-    wait_until(lambda: desk.agent["state"] == "ended", "the end")
-    desk.printed("SessionStart", source="startup", session_id="plain")
-    assert {agent["role"] for agent in desk.daemon.agents()} == {"chief", None}
+def test_another_role_is_another_agent(open_setup: Open) -> None:
+    """A session without a role is not the agent of an earlier session with the role chief."""
+    setup = open_setup()
+    setup.printed("SessionStart", CHIEF, source="startup")
+    setup.printed("SessionEnd", reason="other")
+    wait_until(lambda: setup.agent["state"] == "ended", "the end")
+    setup.printed("SessionStart", source="startup", session_id="plain")
+    assert {agent["role"] for agent in setup.daemon.agents()} == {"chief", None}
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -351,30 +352,30 @@ def test_another_role_is_another_agent(open_desk: Open) -> None:
     ],
     ids=["gone", "broken", "empty", "a directory"],
 )
-def test_a_failure_costs_only_what_failed(open_desk: Open, spoil: Callable[[Path], object]) -> None:
-    """Degrades gracefully: whatever is wrong with the role, the core files are there and the session goes on."""
-    desk = open_desk()
-    desk.write("Desktop/TODAY.md", "Ship it.")
-    desk.write(".claude/roles/chief.md", "---\nauto_include: [a.md]\n---\n")
-    spoil(desk.root)
-    assert "Ship it." in desk.said("SessionStart", CHIEF, source="startup")
-    assert desk.agent["state"] == "idle"
+def test_an_invalid_role_does_not_affect_the_core_files(open_setup: Open, spoil: Callable[[Path], object]) -> None:
+    """With any error in the role, the session still gets the core files."""
+    setup = open_setup()
+    setup.write("Desktop/TODAY.md", "Ship it.")
+    setup.write(".claude/roles/chief.md", "---\nauto_include: [a.md]\n---\n")
+    spoil(setup.root)
+    assert "Ship it." in setup.context("SessionStart", CHIEF, source="startup")
+    assert setup.agent["state"] == "idle"
 
 
-def test_without_the_daemon_nothing_blocks_and_nothing_is_printed(open_desk: Open) -> None:
-    """Never blocks on failure: the script exits with 0 and says nothing, also for a session that would be told much."""
-    desk = open_desk()
-    desk.write("Desktop/TODAY.md", "Ship it.")
-    desk.daemon.stop()
+def test_without_the_daemon_nothing_blocks_and_nothing_is_printed(open_setup: Open) -> None:
+    """The script exits with 0 and prints nothing, even for a session with pending notices."""
+    setup = open_setup()
+    setup.write("Desktop/TODAY.md", "Ship it.")
+    setup.daemon.stop()
     for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
-        assert desk.printed(event, CHIEF, source="startup", prompt="Go", reason="other") == b""
-    assert len(list((desk.daemon.home / "spool").glob("*.json"))) == 4
+        assert setup.printed(event, CHIEF, source="startup", prompt="Go", reason="other") == b""
+    assert len(list((setup.daemon.home / "spool").glob("*.json"))) == 4
 
 
-def test_a_root_that_is_gone_is_shown_and_not_felt(open_desk: Open) -> None:
-    """Non-critical: the session goes on, and what it was not given is seen afterwards."""
-    desk = open_desk(claude_os_core="NOW.md")
-    desk.root.rmdir()
-    assert desk.printed("SessionStart", source="startup") == b""
-    assert desk.agent["briefed"]["left_out"] == ["NOW.md: not found"]
-    assert "left out: NOW.md: not found" in desk.headspace("show", desk.agent["name"]).stdout
+def test_missing_files_are_shown_and_do_not_disturb_the_session(open_setup: Open) -> None:
+    """The session continues. The board and `show` name the missing files."""
+    setup = open_setup(claude_os_core="NOW.md")
+    setup.root.rmdir()
+    assert setup.printed("SessionStart", source="startup") == b""
+    assert setup.agent["briefed"]["left_out"] == ["NOW.md: not found"]
+    assert "left out: NOW.md: not found" in setup.headspace("show", setup.agent["name"]).stdout

@@ -1,4 +1,4 @@
-"""Many at once: nobody is mixed up with anybody, nothing is refused, nothing is lost on the way to the stream."""
+"""Many agents at the same time: no agents are confused, no event is refused, and no message is lost."""
 
 import threading
 from collections import Counter
@@ -13,7 +13,7 @@ from tests.support import running_daemon
 
 
 def test_fifty_concurrent_starts_of_one_session_make_one_agent(tmp_path: Path) -> None:
-    """Whoever comes first makes the agent; everybody else finds it."""
+    """The first request creates the agent. All others find it."""
     with running_daemon(tmp_path) as daemon:
         together = threading.Barrier(50)
 
@@ -34,13 +34,13 @@ def test_fifty_concurrent_starts_of_one_session_make_one_agent(tmp_path: Path) -
 
 
 def test_a_thousand_agents_at_once(tmp_path: Path) -> None:
-    """A thousand sessions over 32 connections, each a whole turn: every one ends in its own state."""
+    """A thousand sessions over 32 connections, each a complete turn. Each ends in its expected state."""
     with running_daemon(tmp_path) as daemon:
         crowd([daemon], 1_000)
 
 
 @pytest.mark.full
 def test_five_thousand_agents_at_once(tmp_path: Path) -> None:
-    """The same with five thousand, more than the daemon keeps in memory."""
+    """The same with five thousand, more than the agent cache holds."""
     with running_daemon(tmp_path) as daemon:
         crowd([daemon], 5_000)

@@ -26,7 +26,7 @@ BASH = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if BASH.search(page.read_text())]
 
 NOT_RUN = {
-    "headspace demo": "tests/demo plays it to the end",
+    "headspace demo": "tests/demo runs it to the end",
     "headspace top": "it fills a screen: tests/tui",
     "headspace tail": "it never ends: tests/surfaces/cli/test_follow.py",
     "headspace run": "it needs Claude Code: tests/stories/test_terminal.py",
@@ -44,8 +44,8 @@ NOT_RUN = {
     "headspace db copy": "it needs PostgreSQL: tests/journal/test_copying.py",
     "headspace policy test": "it needs the file: tests/inputs/policy/test_cookbook.py has those of the page",
     "headspace role show chief": "it needs the role: tests/test_docs.py has those of the page",
-    "bin/test": "this is it",
-    "git ": "the repository is here already",
+    "bin/test": "this test is part of it",
+    "git ": "the repository is already cloned",
     "pipx ": "tests/clean_room installs the wheel",
 }
 """Commands that are not run here, by their first words, and the reason."""

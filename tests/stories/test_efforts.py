@@ -1,6 +1,6 @@
-"""Efforts as users have them: the installed script asks, the answer reaches the client, sessions hand over.
+"""Efforts end to end: the installed hook script asks, the reply reaches the client, sessions hand over.
 
-One story for each flow of the engine, and one for each thing that it does otherwise than its forerunners.
+One story for each flow of the engine, and one for each difference from its predecessors.
 """
 
 import contextlib
@@ -22,26 +22,26 @@ from tests.support_rpc import call
 SESSION = "0d6c7b5e-one"
 
 
-class House:
-    """A project, a daemon, the installed script, and the command line."""
+class Setup:
+    """A project, a daemon, the installed hook script, and the command line."""
 
     def __init__(self, daemon: RunningDaemon, root: Path) -> None:
         self.daemon = daemon
         self.root = root
         self._hooks = Hooks(daemon.home)
 
-    def hook(self, event: str, env: dict[str, str] | None = None, **told: Any) -> dict[str, Any]:
-        """What the script prints for a hook, as Claude Code reads it; empty if it prints nothing."""
-        payload = {"session_id": SESSION, "cwd": str(self.root), "hook_event_name": event, **told}
+    def hook(self, event: str, env: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+        """The output of the script for a hook, decoded as Claude Code does; empty without output."""
+        payload = {"session_id": SESSION, "cwd": str(self.root), "hook_event_name": event, **fields}
         printed = self._hooks.fire(event, payload, **(env or {}))
         return dict(json.loads(printed)["hookSpecificOutput"]) if printed else {}
 
-    def tool(self, command: str = "make", **told: Any) -> dict[str, Any]:
-        """A shell command is about to run."""
-        return self.hook("PreToolUse", tool_name="Bash", tool_input={"command": command}, **told)
+    def tool(self, command: str = "make", **fields: Any) -> dict[str, Any]:
+        """Send the hook before a shell command."""
+        return self.hook("PreToolUse", tool_name="Bash", tool_input={"command": command}, **fields)
 
     def headspace(self, *arguments: str) -> str:
-        """Run a command as the agent would, in its shell."""
+        """Run a command as the agent does in its shell."""
         done = subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
             env={**environment(self.daemon.home), "CLAUDE_CODE_SESSION_ID": SESSION},
@@ -55,127 +55,127 @@ class House:
         return done.stdout
 
     def do(self, name: str, env: dict[str, str] | None = None, **args: Any) -> dict[str, Any]:
-        """Do something to the effort, as the command line does it."""
+        """Run an effort method as the command line does."""
         who = {"CLAUDE_CODE_SESSION_ID": SESSION, **(env or {})}
         found: dict[str, Any] = call(self.daemon, f"effort.{name}", {"cwd": str(self.root), **args}, who)
         return found
 
     def effort(self) -> dict[str, Any]:
-        """The effort as it is."""
+        """The current effort."""
         return self.do("show")
 
     @property
     def asked(self) -> set[str]:
-        """The events that wait for an answer."""
+        """The events whose hooks wait for a reply."""
         folder = self.daemon.home / "asked"
         return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    """A house in which nobody has begun an effort."""
+def setup(tmp_path: Path) -> Iterator[Setup]:
+    """A setup without an effort."""
     root = tmp_path / "app"
     (root / ".git").mkdir(parents=True)
     with running_daemon(tmp_path / "home", hold_seconds=0, policy_preset="off") as daemon:
-        yield House(daemon, root)
+        yield Setup(daemon, root)
         assert daemon.verified()
 
 
-def test_whoever_never_starts_an_effort_notices_nothing(house: House) -> None:
-    """No hook waits, nothing is printed; after the last effort is finished it is so again."""
-    assert house.asked == set()
+def test_efforts_have_no_effect_until_one_is_started(setup: Setup) -> None:
+    """No hook waits and nothing is printed, also after the last effort has finished."""
+    assert setup.asked == set()
     for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"):
-        assert house.hook(event) == {}
-    house.do("start", skill="fix")
-    assert house.asked == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}
-    house.do("finish")
-    assert house.asked == set()
-    assert house.hook("SessionStart", source="startup") == {}
+        assert setup.hook(event) == {}
+    setup.do("start", skill="fix")
+    assert setup.asked == {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}
+    setup.do("finish")
+    assert setup.asked == set()
+    assert setup.hook("SessionStart", source="startup") == {}
 
 
-def test_what_anybody_may_send_counts_on_no_effort(house: House) -> None:
-    """A hook without the token is on the board, but another program cannot have an agent's calls refused."""
-    house.do("start", skill="fix", metadata={"heartbeat_limit": 2})
-    told = {"session_id": SESSION, "cwd": str(house.root), "tool_name": "Bash", "tool_input": {"command": "x"}}
+def test_a_hook_without_a_token_does_not_count_for_an_effort(setup: Setup) -> None:
+    """Its agent is on the board, but another program cannot cause an agent's tool calls to be denied."""
+    setup.do("start", skill="fix", metadata={"heartbeat_limit": 2})
+    payload = {"session_id": SESSION, "cwd": str(setup.root), "tool_name": "Bash", "tool_input": {"command": "x"}}
     for _ in range(5):
-        assert house.daemon.post("pre-tool-use", told).json()["state"] == "working"
-    assert house.tool() == {}
-    assert house.effort()["heartbeat"] == 1
+        assert setup.daemon.post("pre-tool-use", payload).json()["state"] == "working"
+    assert setup.tool() == {}
+    assert setup.effort()["heartbeat"] == 1
 
 
-def test_startup_flow(house: House) -> None:
-    """A session starts: the files to preload and what was handed over are in what the client reads."""
-    (house.root / "notes.md").write_text("Mind the gap.")
-    house.do("start", skill="fix", preload=["notes.md", "missing.md"])
-    house.do("dehydrate", text="The parser is half done.")
-    told = house.hook("SessionStart", source="startup")["additionalContext"]
+def test_startup_flow(setup: Setup) -> None:
+    """When a session starts, the client receives the preloaded files and the handover."""
+    (setup.root / "notes.md").write_text("Mind the gap.")
+    setup.do("start", skill="fix", preload=["notes.md", "missing.md"])
+    setup.do("dehydrate", text="The parser is half done.")
+    context = setup.hook("SessionStart", source="startup")["additionalContext"]
     for part in ("fix #1", "Mind the gap.", "The parser is half done.", "missing.md (0 bytes): left out"):
-        assert part in told
-    [session] = house.effort()["sessions"]
-    assert session["loaded_files"] == [str(house.root / "notes.md")]
+        assert part in context
+    [session] = setup.effort()["sessions"]
+    assert session["loaded_files"] == [str(setup.root / "notes.md")]
 
 
-def test_tool_call_flow(house: House) -> None:
-    """The tenth call is denied in the client's own words, a log entry frees the next; messages come with a result."""
-    house.headspace("effort", "start", "fix")
-    house.hook("SessionStart", source="startup")
-    answers = [house.tool(tool_use_id=f"t{n}") for n in range(10)]
+def test_tool_call_flow(setup: Setup) -> None:
+    """The tenth call is denied, a log entry allows the next, and messages arrive with a tool result."""
+    setup.headspace("effort", "start", "fix")
+    setup.hook("SessionStart", source="startup")
+    answers = [setup.tool(tool_use_id=f"t{n}") for n in range(10)]
     assert [answer.get("permissionDecision") for answer in answers] == [None] * 9 + ["deny"]
     assert "headspace effort log" in answers[9]["permissionDecisionReason"]
     assert "denied" in answers[8]["additionalContext"]
-    assert house.tool("headspace effort log 'Found it.'") == {}
-    house.headspace("effort", "log", "Found it.")
-    assert house.tool() == {}
-    house.do("inject", text="The API changed.")
-    assert "The API changed." in house.hook("PostToolUse", tool_name="Bash")["additionalContext"]
-    assert house.hook("PostToolUse", tool_name="Bash") == {}
-    assert house.effort()["injections"][0]["delivery"] == "delivered"
+    assert setup.tool("headspace effort log 'Found it.'") == {}
+    setup.headspace("effort", "log", "Found it.")
+    assert setup.tool() == {}
+    setup.do("inject", text="The API changed.")
+    assert "The API changed." in setup.hook("PostToolUse", tool_name="Bash")["additionalContext"]
+    assert setup.hook("PostToolUse", tool_name="Bash") == {}
+    assert setup.effort()["injections"][0]["delivery"] == "delivered"
 
 
-def test_overflow_flow(house: House) -> None:
-    """Full → asked to hand over, once → another session with the payload, linked to the one before."""
-    house.do("start", skill="fix", metadata={"overflow_at": 1})
-    house.hook("SessionStart", source="startup")
-    _measure(house, 150_000)
-    assert "headspace effort dehydrate" in house.tool()["additionalContext"]
-    assert house.tool() == {}
-    house.do("dehydrate", text="Next: the lexer.", files=["lexer.py"])
-    house.hook("PreCompact", trigger="auto")
-    told = house.hook("SessionStart", source="compact")["additionalContext"]
-    assert "Next: the lexer." in told
-    wait_until(lambda: len(house.effort()["sessions"]) == 2, "the second session")
-    first, second = house.effort()["sessions"]
+def test_overflow_flow(setup: Setup) -> None:
+    """A full context asks once for a handover. The next session gets it and is linked to the previous one."""
+    setup.do("start", skill="fix", metadata={"overflow_at": 1})
+    setup.hook("SessionStart", source="startup")
+    _measure(setup, 150_000)
+    assert "headspace effort dehydrate" in setup.tool()["additionalContext"]
+    assert setup.tool() == {}
+    setup.do("dehydrate", text="Next: the lexer.", files=["lexer.py"])
+    setup.hook("PreCompact", trigger="auto")
+    context = setup.hook("SessionStart", source="compact")["additionalContext"]
+    assert "Next: the lexer." in context
+    wait_until(lambda: len(setup.effort()["sessions"]) == 2, "the second session")
+    first, second = setup.effort()["sessions"]
     assert second["prev_session_id"] == first["id"]
     assert first["dehydrated"]
 
 
-def _measure(house: House, tokens: int) -> None:
-    """The client's transcript tells how full the context is."""
-    folder = house.daemon.home / ".claude" / "projects" / "app"
+def _measure(setup: Setup, tokens: int) -> None:
+    """The client's transcript reports the context usage."""
+    folder = setup.daemon.home / ".claude" / "projects" / "app"
     folder.mkdir(parents=True)
     message = {"model": "claude-x", "content": [{"type": "text", "text": "Hm."}], "usage": {"input_tokens": tokens}}
-    line = {"type": "assistant", "uuid": "u1", "sessionId": SESSION, "cwd": str(house.root), "message": message}
+    line = {"type": "assistant", "uuid": "u1", "sessionId": SESSION, "cwd": str(setup.root), "message": message}
     now = json.dumps(line | {"timestamp": _now()})
     (folder / f"{SESSION}.jsonl").write_text(now + "\n")
-    wait_until(lambda: any(agent["context_percent"] for agent in house.daemon.agents()), "the context to be measured")
+    wait_until(lambda: any(agent["context_percent"] for agent in setup.daemon.agents()), "the context to be measured")
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-def test_fleet_notification_flow(house: House) -> None:
+def test_fleet_notification_flow(setup: Setup) -> None:
     """An agent's status is the same on the board, on the socket and in the fleet."""
-    house.hook("UserPromptSubmit", prompt="Go")
-    house.hook("PermissionRequest", tool_name="Bash", tool_input={"command": "rm x"})
-    wait_until(lambda: [agent["state"] for agent in house.daemon.agents()] == ["waiting"], "the wait")
-    [agent] = house.daemon.agents()
-    [session] = json.loads(house.headspace("fleet", "--json"))["sessions"]
+    setup.hook("UserPromptSubmit", prompt="Go")
+    setup.hook("PermissionRequest", tool_name="Bash", tool_input={"command": "rm x"})
+    wait_until(lambda: [agent["state"] for agent in setup.daemon.agents()] == ["waiting"], "the wait")
+    [agent] = setup.daemon.agents()
+    [session] = json.loads(setup.headspace("fleet", "--json"))["sessions"]
     assert (agent["dialects"]["fleet"], session["status"]) == ("attention", "attention")
 
 
 def test_an_effort_survives_a_killed_daemon(tmp_path: Path) -> None:
-    """Counts, messages and phase are those of the log, whoever serves it."""
+    """Counts, messages and phase come from the log, so the next daemon has the same."""
     home, root = tmp_path / "home", tmp_path / "app"
     (root / ".git").mkdir(parents=True)
     here = {"cwd": str(root), "sessionId": "s"}
@@ -191,19 +191,19 @@ def test_an_effort_survives_a_killed_daemon(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
-def test_no_process_id_owns_an_effort(house: House) -> None:
-    """The next client, another process, goes on with it as soon as the first is gone."""
-    house.do("start", skill="fix")
-    here = {"sessionId": "first", "cwd": str(house.root)}
-    call(house.daemon, "hooks.sessionStart", here, {"CLAUDE_PID": str(os.getpid())})
-    call(house.daemon, "hooks.sessionEnd", {**here, "reason": "other"}, {"CLAUDE_PID": str(os.getpid())})
-    again = call(house.daemon, "hooks.sessionStart", {**here, "sessionId": "second"})
+def test_no_process_id_owns_an_effort(setup: Setup) -> None:
+    """Another client process continues the effort as soon as the first has ended."""
+    setup.do("start", skill="fix")
+    here = {"sessionId": "first", "cwd": str(setup.root)}
+    call(setup.daemon, "hooks.sessionStart", here, {"CLAUDE_PID": str(os.getpid())})
+    call(setup.daemon, "hooks.sessionEnd", {**here, "reason": "other"}, {"CLAUDE_PID": str(os.getpid())})
+    again = call(setup.daemon, "hooks.sessionStart", {**here, "sessionId": "second"})
     assert again["found"]
 
 
 @contextlib.contextmanager
 def some_processes(number: int) -> Iterator[list[int]]:
-    """Processes that stand for clients."""
+    """Processes that represent clients."""
     running = [subprocess.Popen(["sleep", "300"]) for _ in range(number)]
     try:
         yield [process.pid for process in running]
@@ -213,53 +213,53 @@ def some_processes(number: int) -> Iterator[list[int]]:
             process.wait()
 
 
-def test_a_fleets_panes_have_their_own_efforts(house: House) -> None:
-    """`AGENT_ID` in the client's environment decides: the script passes it on."""
-    house.do("start", {"AGENT_ID": "main:1"}, skill="fix")
-    house.do("start", {"AGENT_ID": "main:2"}, skill="review")
+def test_the_panes_of_a_fleet_have_separate_efforts(setup: Setup) -> None:
+    """`AGENT_ID` in the client's environment selects the effort. The script forwards it."""
+    setup.do("start", {"AGENT_ID": "main:1"}, skill="fix")
+    setup.do("start", {"AGENT_ID": "main:2"}, skill="review")
     with some_processes(3) as pids:
         for pane, skill, pid in (("main:1", "fix", pids[0]), ("main:2", "review", pids[1])):
             env = {"AGENT_ID": pane, "CLAUDE_PID": str(pid)}
-            told = house.hook("SessionStart", env, source="startup", session_id=f"session-{pane}")
-            assert f"{skill} #" in told["additionalContext"]
+            output = setup.hook("SessionStart", env, source="startup", session_id=f"session-{pane}")
+            assert f"{skill} #" in output["additionalContext"]
         env = {"AGENT_ID": "main:3", "CLAUDE_PID": str(pids[2])}
-        assert house.hook("SessionStart", env, source="startup", session_id="session-3") == {}
+        assert setup.hook("SessionStart", env, source="startup", session_id="session-3") == {}
 
 
-def test_one_answer_holds_all_that_a_result_brings(house: House) -> None:
-    """Messages, dialogue and instruction files of a call come of one round trip; no file is written for them."""
-    (house.root / "AGENTS.md").write_text("x")
-    house.do("start", skill="fix")
-    house.do("inject", text="Look.")
-    questions = {"questions": [{"question": "Which?", "options": []}], "file_path": str(house.root / "a.py")}
-    told = house.hook("PostToolUse", tool_name="AskUserQuestion", tool_input=questions)
-    effort = house.effort()
-    assert "Look." in told["additionalContext"]
+def test_one_reply_contains_everything_after_a_tool_result(setup: Setup) -> None:
+    """Messages, dialogue and instruction files of a call arrive in one reply. No file is written for them."""
+    (setup.root / "AGENTS.md").write_text("x")
+    setup.do("start", skill="fix")
+    setup.do("inject", text="Look.")
+    questions = {"questions": [{"question": "Which?", "options": []}], "file_path": str(setup.root / "a.py")}
+    output = setup.hook("PostToolUse", tool_name="AskUserQuestion", tool_input=questions)
+    effort = setup.effort()
+    assert "Look." in output["additionalContext"]
     assert [each["kind"] for each in effort["messages"]] == ["dialogue"]
-    assert effort["directives"] == [str(house.root / "AGENTS.md")]
-    assert {path.name for path in house.root.iterdir()} == {".git", "AGENTS.md"}
+    assert effort["directives"] == [str(setup.root / "AGENTS.md")]
+    assert {path.name for path in setup.root.iterdir()} == {".git", "AGENTS.md"}
 
 
-def test_one_answer_decides_all_that_a_call_needs(house: House) -> None:
-    """The session gate, the directive gate and the heartbeat are one round trip, and each says how to go on."""
-    (house.root / "AGENTS.md").write_text("x")
+def test_one_reply_decides_all_gates_of_a_call(setup: Setup) -> None:
+    """The session gate, the directive gate and the heartbeat are decided in one reply. Each names the next step."""
+    (setup.root / "AGENTS.md").write_text("x")
     gates = {"session": True, "directives": ["AGENTS.md"]}
-    house.do("start", skill="fix", metadata={"gates": gates, "heartbeat_limit": 4})
-    assert "headspace effort open" in house.tool()["permissionDecisionReason"]
-    house.do("open")
-    assert "AGENTS.md" in house.tool()["permissionDecisionReason"]
-    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(house.root / "AGENTS.md")}}
-    assert "permissionDecision" not in house.hook("PreToolUse", **read)
-    house.hook("PostToolUse", **read)
-    assert "headspace effort log" in house.tool()["permissionDecisionReason"]
-    house.do("log", text="Read it.")
-    assert house.tool() == {}
+    setup.do("start", skill="fix", metadata={"gates": gates, "heartbeat_limit": 4})
+    assert "headspace effort open" in setup.tool()["permissionDecisionReason"]
+    setup.do("open")
+    assert "AGENTS.md" in setup.tool()["permissionDecisionReason"]
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(setup.root / "AGENTS.md")}}
+    assert "permissionDecision" not in setup.hook("PreToolUse", **read)
+    setup.hook("PostToolUse", **read)
+    assert "headspace effort log" in setup.tool()["permissionDecisionReason"]
+    setup.do("log", text="Read it.")
+    assert setup.tool() == {}
 
 
-def test_papers_belong_to_efforts(house: House) -> None:
-    """Each has its own, named by its number, whichever session writes them."""
-    first, second = house.do("start", skill="fix"), house.do("start", skill="review")
-    assert first["artifacts"]["log"] == f"{house.root}/1_FIX_LOG.md"
-    assert second["artifacts"]["debrief"] == f"{house.root}/2_REVIEW_DEBRIEF.md"
-    told = house.hook("SessionStart", source="startup")["additionalContext"]
-    assert "2_REVIEW_PLAN.md" in told
+def test_papers_belong_to_efforts(setup: Setup) -> None:
+    """Each effort has its own papers, named by its number, no matter which session writes them."""
+    first, second = setup.do("start", skill="fix"), setup.do("start", skill="review")
+    assert first["artifacts"]["log"] == f"{setup.root}/1_FIX_LOG.md"
+    assert second["artifacts"]["debrief"] == f"{setup.root}/2_REVIEW_DEBRIEF.md"
+    context = setup.hook("SessionStart", source="startup")["additionalContext"]
+    assert "2_REVIEW_PLAN.md" in context

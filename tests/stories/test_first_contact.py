@@ -1,4 +1,4 @@
-"""The first thing anybody tries: one `curl` against a daemon that has just been started."""
+"""The first steps of a new user: one `curl` request to a newly started daemon."""
 
 import http.client
 import json
@@ -30,12 +30,12 @@ EVENTS: dict[str, dict[str, object]] = {
     "session-end": {"reason": "other"},
     "some-event-of-next-year": {"whatever": [1, 2, 3]},
 }
-"""The lifecycle of a session, in its order, and an event that nobody knows."""
+"""The lifecycle events of a session in order, and an unknown event."""
 
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """A daemon that has just been started and knows nothing."""
+    """A newly started daemon without data."""
     with running_daemon(tmp_path) as running:
         yield running
 
@@ -48,7 +48,7 @@ def daemon_for_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
 
 
 def shell(daemon: RunningDaemon, command: str) -> Any:
-    """What a command prints, as JSON; only the port is another one."""
+    """The JSON output of a command. Only the port is replaced."""
     here = command.replace(":5055", f":{daemon.port}")
     done = subprocess.run(["sh", "-c", here], capture_output=True, timeout=60, check=True)
     return json.loads(done.stdout)
@@ -56,7 +56,7 @@ def shell(daemon: RunningDaemon, command: str) -> Any:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_first_curl_is_answered(daemon: RunningDaemon) -> None:
-    """The commands that the documentation gives for a first try work as they stand on a fresh start."""
+    """The first commands of the documentation work on a new installation."""
     reply = shell(daemon, VERIFY_A_HOOK)
     assert reply["status"] == "ok"
     assert reply["state"] == "idle"
@@ -70,7 +70,7 @@ def test_the_first_curl_is_answered(daemon: RunningDaemon) -> None:
 
 
 def test_the_same_bytes_without_curl_are_answered(daemon_for_all: RunningDaemon) -> None:
-    """What curl sends, sent by another program, gets the same answer."""
+    """Another program that sends the same request as curl gets the same reply."""
     body = b'{"session_id": "test-123", "cwd": "/tmp", "timestamp": 1234567890}'
     connection = http.client.HTTPConnection("localhost", daemon_for_all.port, timeout=60)
     connection.request("POST", "/hook/session-start", body, {"Content-Type": "application/json"})
@@ -81,16 +81,16 @@ def test_the_same_bytes_without_curl_are_answered(daemon_for_all: RunningDaemon)
 
 
 def test_every_event_of_a_session_is_answered(daemon_for_all: RunningDaemon) -> None:
-    """Each of the eight lifecycle events, and one that nobody knows, gets status, agent and state."""
+    """Each of the eight lifecycle events, and an unknown event, gets status, agent and state."""
     replies = {
         event: daemon_for_all.post(event, {"session_id": "whole", "cwd": "/projects/whole", **fields})
         for event, fields in EVENTS.items()
     }
     assert {event: reply.status for event, reply in replies.items()} == dict.fromkeys(EVENTS, 200)
-    told = {event: reply.json() for event, reply in replies.items()}
-    assert len({reply["agent_id"] for reply in told.values()}) == 1
-    assert {reply["status"] for reply in told.values()} == {"ok"}
-    assert {event: reply["state"] for event, reply in told.items()} == {
+    bodies = {event: reply.json() for event, reply in replies.items()}
+    assert len({reply["agent_id"] for reply in bodies.values()}) == 1
+    assert {reply["status"] for reply in bodies.values()} == {"ok"}
+    assert {event: reply["state"] for event, reply in bodies.items()} == {
         "session-start": "idle",
         "user-prompt-submit": "working",
         "pre-tool-use": "working",
@@ -105,7 +105,7 @@ def test_every_event_of_a_session_is_answered(daemon_for_all: RunningDaemon) -> 
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_any_event_may_be_the_first(daemon_for_all: RunningDaemon, event: str) -> None:
-    """A daemon that is started late meets a session in the middle of its life and tracks it all the same."""
+    """A daemon that starts in the middle of a session still tracks it."""
     payload = {"session_id": f"late-{event}", "cwd": f"/projects/late-{event}", **EVENTS[event]}
     reply = daemon_for_all.post(event, payload)
     assert reply.status == 200
@@ -113,14 +113,14 @@ def test_any_event_may_be_the_first(daemon_for_all: RunningDaemon, event: str) -
     assert daemon_for_all.agent(reply.json()["agent_id"])["state"] == reply.json()["state"]
 
 
-def test_working_directory_is_another_word_for_cwd(daemon_for_all: RunningDaemon) -> None:
-    """Both names of the directory are understood."""
+def test_working_directory_is_an_alias_of_cwd(daemon_for_all: RunningDaemon) -> None:
+    """Both field names are accepted."""
     reply = daemon_for_all.post("session-start", {"session_id": "wd", "working_directory": "/projects/wd"})
     assert daemon_for_all.agent(reply.json()["agent_id"])["cwd"] == "/projects/wd"
 
 
 def test_a_session_without_a_directory_is_tracked(daemon_for_all: RunningDaemon) -> None:
-    """An event that tells nothing but its session still makes an agent."""
+    """An event with only a session id creates an agent."""
     reply = daemon_for_all.post("stop", {"session_id": "nowhere"})
     assert reply.status == 200
     assert daemon_for_all.agent(reply.json()["agent_id"])["project"]["name"] == "unknown"

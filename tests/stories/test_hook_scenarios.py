@@ -1,6 +1,6 @@
-"""What the specification of the hooks promises, scenario by scenario and under the scenario's own name.
+"""The scenarios of the hook specification, each under its own name.
 
-All of it is seen from outside, with a real daemon; only what transcript times mean is shown on the kernel itself.
+They use a real daemon and its public interfaces. Only the meaning of transcript times is tested on the kernel.
 """
 
 import os
@@ -32,13 +32,13 @@ _numbers = count(1)
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon for all scenarios; each works in a directory of its own."""
+    """One daemon for all scenarios. Each scenario has its own directory."""
     with running_daemon(tmp_path_factory.mktemp("home")) as running:
         yield running
 
 
 class Session:
-    """One Claude Code session, as its hooks tell it."""
+    """One Claude Code session that sends hooks."""
 
     def __init__(self, daemon: RunningDaemon, cwd: str | None = None) -> None:
         number = next(_numbers)
@@ -47,7 +47,7 @@ class Session:
         self.cwd = cwd or f"/projects/scenario-{number}"
 
     def fire(self, event: str, **fields: object) -> dict[str, Any]:
-        """Send a hook, which must be taken."""
+        """Send a hook, which must be accepted."""
         reply = self.daemon.post(event, {"session_id": self.id, "cwd": self.cwd, **fields})
         assert reply.status == 200, reply.body
         answer: dict[str, Any] = reply.json()
@@ -60,14 +60,14 @@ class Session:
         return found[0]
 
     def turns(self) -> list[dict[str, Any]]:
-        """What was said."""
+        """The turns of the agent."""
         answer: list[dict[str, Any]] = self.daemon.get(f"/api/agents/{self.agent()['id']}/turns").json()
         return answer
 
 
 @pytest.fixture
 def session(daemon: RunningDaemon) -> Session:
-    """A new session in a directory of its own."""
+    """A new session in its own directory."""
     return Session(daemon)
 
 
@@ -75,13 +75,13 @@ def session(daemon: RunningDaemon) -> Session:
 
 
 def test_session_start_event(session: Session) -> None:
-    """A session that starts makes an agent, or wakes one, and it is idle."""
+    """The start of a session creates or resumes an agent, which is idle."""
     assert session.fire("session-start", source="startup")["state"] == "idle"
     assert session.agent()["state"] == "idle"
 
 
 def test_user_prompt_submit_event(session: Session) -> None:
-    """A prompt sets the agent to work."""
+    """A prompt changes the state to working."""
     session.fire("session-start")
     reply = session.fire("user-prompt-submit", prompt="Add a test.")
     assert reply["state"] == "working"
@@ -109,7 +109,7 @@ def test_session_end_event(session: Session) -> None:
 
 
 def test_notification_event(session: Session) -> None:
-    """A notification is a sign of life."""
+    """A notification updates the activity time."""
     session.fire("session-start")
     before = session.agent()
     session.fire("notification", message="Logged in", notification_type="auth_success")
@@ -122,7 +122,7 @@ def test_notification_event(session: Session) -> None:
 
 
 def test_status_query(session: Session) -> None:
-    """The status tells whether hooks are enabled, when the last one came, and the mode in use."""
+    """The status has the hook setting, the time of the last hook, and the current mode."""
     before = datetime.now(UTC).isoformat()
     session.fire("session-start")
     status = session.daemon.status
@@ -135,7 +135,7 @@ def test_status_query(session: Session) -> None:
 
 
 def test_known_session_id(session: Session) -> None:
-    """An event of a session that was seen before goes to its agent."""
+    """An event of a known session belongs to its agent."""
     first = session.fire("session-start")
     second = session.fire("user-prompt-submit", prompt="Go on.")
     assert second["agent_id"] == first["agent_id"]
@@ -143,7 +143,7 @@ def test_known_session_id(session: Session) -> None:
 
 
 def test_new_session_in_known_directory(session: Session) -> None:
-    """A new session in a directory where an agent rests belongs to that agent."""
+    """A new session in the directory of an idle agent belongs to that agent."""
     first = session.fire("session-start")
     second = Session(session.daemon, session.cwd).fire("session-start")
     assert second["agent_id"] == first["agent_id"]
@@ -151,7 +151,7 @@ def test_new_session_in_known_directory(session: Session) -> None:
 
 
 def test_new_session_in_unknown_directory(session: Session) -> None:
-    """A session in a directory that nobody knows makes a new agent."""
+    """A session in an unknown directory creates an agent."""
     known = {agent["id"] for agent in session.daemon.agents()}
     reply = session.fire("session-start")
     assert reply["correlation"] == "new"
@@ -166,8 +166,10 @@ def test_new_session_in_unknown_directory(session: Session) -> None:
         ({}, "working_directory"),
     ],
 )
-def test_the_strategies_after_the_session(session: Session, known: dict[str, object], strategy: str) -> None:
-    """A new session is recognised by its wrapper's id, its pane or its directory, and the reply says by which."""
+def test_a_new_session_is_correlated_by_each_strategy(
+    session: Session, known: dict[str, object], strategy: str
+) -> None:
+    """A new session is correlated by its wrapper's id, its pane or its directory, and the reply names the strategy."""
     first = session.fire("session-start", **known)
     session.fire("session-end", reason="clear")
     second = Session(session.daemon, session.cwd).fire("session-start", source="clear", **known)
@@ -176,7 +178,7 @@ def test_the_strategies_after_the_session(session: Session, known: dict[str, obj
 
 
 def test_two_clients_in_one_directory_are_two_agents(session: Session) -> None:
-    """The directory decides only while nothing better speaks: two clients alive at once are not one."""
+    """The directory decides only without better evidence. Two running clients are two agents."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
         first = session.fire("session-start", client_pid=client.pid)
         second = Session(session.daemon, session.cwd).fire("session-start", client_pid=os.getpid())
@@ -187,7 +189,7 @@ def test_two_clients_in_one_directory_are_two_agents(session: Session) -> None:
 
 @pytest.mark.parametrize("event", [*map(kebab, HOOKS), "some-event-of-next-year"])
 def test_hook_routes_pass_tmux_session(session: Session, event: str) -> None:
-    """Every hook may bring the name of the tmux session, which the agent keeps if it has none yet."""
+    """Every hook may contain the name of the tmux session. It is stored if the agent has none yet."""
     session.fire("notification")
     assert session.agent()["tmux_session"] is None
     session.fire(event, tmux_session="first")
@@ -200,12 +202,12 @@ def test_hook_routes_pass_tmux_session(session: Session, event: str) -> None:
 
 
 def test_hook_originated_update(session: Session) -> None:
-    """A state that a hook told is believed with high confidence, and announced."""
+    """A state from a hook has high confidence and is published."""
     agent_id = session.fire("session-start")["agent_id"]
     with session.daemon.stream(agent_id=agent_id) as stream:
         session.fire("user-prompt-submit", prompt="Add a test.")
-        told = stream.until_type("state_changed")
-    assert told.data["evidence"]["confidence"] == "high"
+        message = stream.until_type("state_changed")
+    assert message.data["evidence"]["confidence"] == "high"
     assert session.agent()["evidence"]["confidence"] == "high"
     assert session.agent()["evidence"]["source"] == "hook"
 
@@ -216,7 +218,7 @@ QUESTION = {"questions": [{"question": "Which one?", "header": "Choice", "option
 ASKED = {"tool_name": "AskUserQuestion", "tool_input": QUESTION, "tool_use_id": "ask-1"}
 ANSWERED = {**ASKED, "tool_response": {"answers": {"Which one?": "A"}}}
 PROMPT = {"prompt": "Choose one."}
-TOLD = {"agent_id", "project_id", "text", "actor", "intent", "command_id", "turn_id", "timestamp"}
+TURN_FIELDS = {"agent_id", "project_id", "text", "actor", "intent", "command_id", "turn_id", "timestamp"}
 
 TURNS = [
     pytest.param([], "user-prompt-submit", PROMPT, ("USER", "COMMAND", "Choose one."), id="user-prompt-submit"),
@@ -237,15 +239,15 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "event", "fields", "said"), TURNS)
+@pytest.mark.parametrize(("before", "event", "fields", "expected"), TURNS)
 def test_turn_created_from_hook_with_sse_broadcast(
     session: Session,
     before: list[tuple[str, dict[str, object]]],
     event: str,
     fields: dict[str, object],
-    said: tuple[str, str, str],
+    expected: tuple[str, str, str],
 ) -> None:
-    """What was said becomes a turn with the server's time, and the stream tells all of it."""
+    """A text becomes a turn with the server's time, and the stream publishes all its fields."""
     agent_id = session.fire("session-start")["agent_id"]
     for name, body in before:
         session.fire(name, **body)
@@ -253,17 +255,17 @@ def test_turn_created_from_hook_with_sse_broadcast(
         asked = datetime.now(UTC)
         session.fire(event, **fields)
         answered = datetime.now(UTC)
-        told = stream.next().data
+        message = stream.next().data
     turn = session.turns()[-1]
-    assert told.keys() >= TOLD
-    assert {name: turn[name] for name in TOLD} == {name: told[name] for name in TOLD}
-    assert (turn["actor"], turn["intent"], turn["text"]) == said
+    assert message.keys() >= TURN_FIELDS
+    assert {name: turn[name] for name in TURN_FIELDS} == {name: message[name] for name in TURN_FIELDS}
+    assert (turn["actor"], turn["intent"], turn["text"]) == expected
     assert turn["timestamp_source"] == "server"
     assert asked <= datetime.fromisoformat(turn["timestamp"]) <= answered
 
 
 def test_jsonl_timestamps_used_for_progress_capture() -> None:
-    """Words that come from the transcript carry the transcript's time, and say that they do."""
+    """A text from the transcript has the transcript's time, and the source of the time is stored."""
     start = hook("UserPromptSubmit", START, prompt="Look around.")
     agent = evolve(create_agent("agent-1", start, decode(start)), decode(start)).agent
     written_at = START + 3 * SECOND
@@ -278,12 +280,12 @@ def test_jsonl_timestamps_used_for_progress_capture() -> None:
     change = evolve(agent, Event(meta, AgentWrote("I look at the tests first."), Observations()))
     (turn,) = change.turns
     assert (turn.at, turn.timestamp_source, turn.intent) == (written_at, "jsonl", "PROGRESS")
-    (told,) = [message for message in react(agent, change) if message.type == "turn_created"]
-    assert told.data["timestamp"] == iso(written_at)
+    (message,) = [message for message in react(agent, change) if message.type == "turn_created"]
+    assert message.data["timestamp"] == iso(written_at)
 
 
-def test_a_turn_gets_the_transcripts_time_later() -> None:
-    """A turn that a hook told first is corrected when the transcript tells it too, and never doubled."""
+def test_a_turn_gets_the_time_of_the_transcript_later() -> None:
+    """A turn from a hook is corrected, not duplicated, when the transcript contains it too."""
     agent = create_agent("agent-1", first := hook("UserPromptSubmit", START, prompt="Look around."), decode(first))
     agent = evolve(agent, decode(first)).agent
     stop = hook("Stop", START + 9 * SECOND, last_assistant_message="All done.")
@@ -299,13 +301,13 @@ def test_a_turn_gets_the_transcripts_time_later() -> None:
 
 
 def test_broadcast_includes_timestamp(session: Session) -> None:
-    """A change of state is announced with the time of the turn that made it."""
+    """A state change is published with the time of its turn."""
     agent_id = session.fire("session-start")["agent_id"]
     with session.daemon.stream(agent_id=agent_id) as stream:
         session.fire("user-prompt-submit", prompt="Add a test.")
-        messages = stream.until(_tells_of_work_and_words())
+        messages = stream.until(_has_state_change_and_turn())
         session.fire("stop", last_assistant_message="Done, all green.")
-        messages += stream.until(_tells_of_work_and_words())
+        messages += stream.until(_has_state_change_and_turn())
     changes = [message.data for message in messages if message.type == "state_changed"]
     turns = {message.data["turn_id"]: message.data for message in messages if message.type == "turn_created"}
     assert [change["state"] for change in changes] == ["working", "idle"]
@@ -314,8 +316,8 @@ def test_broadcast_includes_timestamp(session: Session) -> None:
         assert datetime.fromisoformat(change["timestamp"]).tzinfo is not None
 
 
-class _tells_of_work_and_words:  # noqa: N801 - reads as a function where it is used
-    """True once both a change of state and a turn were told, in whichever order."""
+class _has_state_change_and_turn:  # noqa: N801 - reads as a function where it is used
+    """True once a state change and a turn were published, in any order."""
 
     def __init__(self) -> None:
         self._missing = {"state_changed", "turn_created"}
@@ -329,39 +331,39 @@ class _tells_of_work_and_words:  # noqa: N801 - reads as a function where it is 
 
 
 def test_hooks_active() -> None:
-    """While hooks arrive, Headspace looks for itself once a minute."""
+    """While hooks arrive, Headspace polls once a minute."""
     clock = ManualClock()
-    heard = clock.now
+    last_hook_at = clock.now
     clock.advance(299.9)
-    assert polling(Cadence(), clock(), heard) == Polling(Mode.HOOKS_ACTIVE, 60)
+    assert polling(Cadence(), clock(), last_hook_at) == Polling(Mode.HOOKS_ACTIVE, 60)
 
 
 def test_hooks_silent() -> None:
-    """After 300 seconds without a hook it looks every two seconds."""
+    """After 300 seconds without a hook it polls every two seconds."""
     clock = ManualClock()
-    heard = clock.now
+    last_hook_at = clock.now
     clock.advance(300)
-    assert polling(Cadence(), clock(), heard) == Polling(Mode.POLLING_FALLBACK, 2)
+    assert polling(Cadence(), clock(), last_hook_at) == Polling(Mode.POLLING_FALLBACK, 2)
 
 
 def test_hooks_resume() -> None:
-    """The first hook after the silence brings the minute back."""
+    """The first hook after the silence restores the interval of a minute."""
     clock = ManualClock()
     clock.advance(1_000)
-    heard = clock.now
+    last_hook_at = clock.now
     clock.advance(1)
-    assert polling(Cadence(), clock(), heard) == Polling(Mode.HOOKS_ACTIVE, 60)
+    assert polling(Cadence(), clock(), last_hook_at) == Polling(Mode.HOOKS_ACTIVE, 60)
 
 
 def test_a_daemon_starts_with_the_specified_intervals(daemon: RunningDaemon) -> None:
-    """Without configuration the interval in use is the minute of the specification."""
+    """Without configuration the interval is the minute of the specification."""
     status = daemon.status
     assert (status["mode"], status["polling_interval_seconds"]) == ("hooks_active", 60)
 
 
 @pytest.fixture(scope="module")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon whose minutes are short."""
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    """A daemon with short intervals."""
     home = tmp_path_factory.mktemp("impatient")
     settings = {"hooks_silent_after": 0.5, "polling_seconds": 45, "silent_polling_seconds": 0.05}
     with running_daemon(home, **settings) as running:
@@ -369,69 +371,69 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemo
 
 
 def is_silent(daemon: RunningDaemon) -> bool:
-    """Whether the daemon looks for itself, at the interval for that."""
+    """Whether the daemon polls at the short interval."""
     status = daemon.status
     return (status["mode"], status["polling_interval_seconds"]) == ("polling_fallback", 0.05)
 
 
-def test_the_daemon_really_looks_when_hooks_are_silent(impatient: RunningDaemon) -> None:
-    """The mode that is reported is the one in use: after the silence one look follows the other."""
-    Session(impatient).fire("session-start")
-    wait_until(lambda: is_silent(impatient), "polling_fallback")
-    looks: set[str] = set()
+def test_the_daemon_polls_when_hooks_are_silent(quick: RunningDaemon) -> None:
+    """The reported mode is the actual one: after the silence the daemon polls at the short interval."""
+    Session(quick).fire("session-start")
+    wait_until(lambda: is_silent(quick), "polling_fallback")
+    polls: set[str] = set()
 
-    def has_looked_often() -> bool:
-        looks.add(impatient.status["last_look_at"])
-        return len(looks - {None}) >= 3
+    def has_polled_often() -> bool:
+        polls.add(quick.status["last_look_at"])
+        return len(polls - {None}) >= 3
 
-    wait_until(has_looked_often, "three looks")
+    wait_until(has_polled_often, "three looks")
 
 
-def test_the_daemon_leaves_its_haste_when_hooks_resume(impatient: RunningDaemon) -> None:
-    """A hook after the silence brings the long interval back, and silence the short one."""
-    session = Session(impatient)
+def test_the_daemon_polls_slowly_again_when_hooks_resume(quick: RunningDaemon) -> None:
+    """A hook after the silence restores the long interval, and silence the short one."""
+    session = Session(quick)
     for _ in range(2):
-        wait_until(lambda: is_silent(impatient), "polling_fallback")
+        wait_until(lambda: is_silent(quick), "polling_fallback")
 
         def is_active_after_a_hook() -> bool:
             session.fire("notification")
-            status = impatient.status
+            status = quick.status
             return (status["mode"], status["polling_interval_seconds"]) == ("hooks_active", 45)
 
         wait_until(is_active_after_a_hook, "hooks_active")
 
 
-def test_a_client_that_was_killed_is_found_by_looking(impatient: RunningDaemon) -> None:
-    """A killed client fires no hook; the next look ends its agent, and does not claim high confidence."""
+def test_a_killed_client_is_found_by_polling(quick: RunningDaemon) -> None:
+    """A killed client sends no hook. The next poll ends its agent, without high confidence."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as client:
-        session = Session(impatient)
+        session = Session(quick)
         agent_id = session.fire("session-start", client_pid=client.pid)["agent_id"]
         session.fire("user-prompt-submit", prompt="Take your time.", client_pid=client.pid)
-        wait_until(lambda: is_silent(impatient), "polling_fallback")
-        assert impatient.agent(agent_id)["state"] == "working"
+        wait_until(lambda: is_silent(quick), "polling_fallback")
+        assert quick.agent(agent_id)["state"] == "working"
         client.kill()
         client.wait()
-        wait_until(lambda: impatient.agent(agent_id)["state"] == "ended", "the end of the agent")
-    agent = impatient.agent(agent_id)
+        wait_until(lambda: quick.agent(agent_id)["state"] == "ended", "the end of the agent")
+    agent = quick.agent(agent_id)
     assert agent["evidence"]["source"] == "process"
     assert agent["evidence"]["confidence"] == "medium"
-    assert impatient.verified()
+    assert quick.verified()
 
 
 # --- Agent Last Active Time -------------------------------------------------------------------------------------------
 
 
-def test_last_active_time_is_told_as_it_changes(session: Session) -> None:
-    """Whoever shows an agent learns from the stream when it was last active."""
+def test_changes_of_the_last_active_time_are_published(session: Session) -> None:
+    """The stream publishes when the agent was last active."""
     agent_id = session.fire("session-start")["agent_id"]
     with session.daemon.stream(agent_id=agent_id) as stream:
         session.fire("notification", message="Logged in", notification_type="auth_success")
-        told = stream.until_type("agent_updated").data
-    assert told["changes"]["last_active_at"] == session.agent()["last_active_at"]
+        message = stream.until_type("agent_updated").data
+    assert message["changes"]["last_active_at"] == session.agent()["last_active_at"]
 
 
-def test_a_fresh_home_stays_in_its_place(daemon: RunningDaemon) -> None:
-    """Everything that a daemon keeps lies in its home, readable by its user alone."""
+def test_a_daemon_writes_only_private_files_in_its_home(daemon: RunningDaemon) -> None:
+    """All files of a daemon are in its home and readable only by its user."""
     kept = {path.relative_to(daemon.home) for path in daemon.home.rglob("*") if path.is_file()}
     assert {Path("headspace.db"), Path("headspace.log"), Path("secret"), Path("run/daemon.json")} <= kept
     open_to_others = [str(name) for name in kept - {Path("output.txt")} if (daemon.home / name).stat().st_mode & 0o077]

@@ -1,4 +1,4 @@
-"""Acts across machines: asked through any daemon, done by the one of the agent's machine, once, or not at all."""
+"""Acts across machines: any daemon accepts the request, and the daemon of the agent's machine does it at most once."""
 
 import os
 import signal
@@ -24,35 +24,35 @@ def database(postgres: Postgres) -> str:
 
 @pytest.fixture
 def page(tmp_path: Path, database: str) -> Iterator[RunningDaemon]:
-    """The daemon of another machine than the agents'."""
+    """The daemon of a machine without agents."""
     with running_daemon(tmp_path / "page", database=database, machine="page") as daemon:
         yield daemon
 
 
 @pytest.fixture
 def laptop(tmp_path: Path, database: str) -> Iterator[Terminal]:
-    """The machine that the agents run on, with its daemon."""
+    """The machine of the agents, with its daemon."""
     folder = tmp_path / "laptop"
     with running_daemon(folder / "home", database=database, machine="laptop") as daemon, terminal(folder, daemon) as it:
         yield it
 
 
 def send(daemon: RunningDaemon, agent: dict[str, Any], text: str, sending: str = "") -> Reply:
-    """Ask a daemon to type to an agent."""
+    """Ask a daemon to send a text to an agent."""
     return daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": text, "id": sending}, scope="act")
 
 
 def names_of(daemon: RunningDaemon, agent: dict[str, Any]) -> list[tuple[str, str]]:
-    """The acts upon an agent in the log, each with the machine that did it."""
-    told = daemon.get(f"/api/agents/{agent['id']}/events").json()
-    return [(event["name"], event["host"]) for event in told if event["origin"] == "operator"]
+    """The acts on an agent in the log, each with the machine that did it."""
+    events = daemon.get(f"/api/agents/{agent['id']}/events").json()
+    return [(event["name"], event["host"]) for event in events if event["origin"] == "operator"]
 
 
 def test_a_prompt_is_typed_where_the_agent_runs(laptop: Terminal, page: RunningDaemon) -> None:
-    """Asked on another machine, it arrives once, is confirmed by the client, and the log says who did what."""
+    """A request on another machine arrives once, the client confirms it, and the log has the machines."""
     agent = laptop.agent_in(laptop.start("claude"))
     done = run_in(laptop, "send", agent["name"], "Grüße;\n$(id)", HEADSPACE_HOME=str(page.home))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{agent['name']} has it.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{agent['name']} received the text.\n", "")
     assert laptop.prompts() == ["Grüße;\n$(id)"]
     assert names_of(page, agent) == [
         ("ErrandAsked", "page"),
@@ -63,8 +63,8 @@ def test_a_prompt_is_typed_where_the_agent_runs(laptop: Terminal, page: RunningD
     assert page.verified()
 
 
-def test_the_same_send_is_typed_once_whoever_is_asked(laptop: Terminal, page: RunningDaemon) -> None:
-    """A sender who did not hear the answer may ask any daemon again, with the same id."""
+def test_the_same_send_to_several_daemons_is_typed_once(laptop: Terminal, page: RunningDaemon) -> None:
+    """A sender that got no reply may send the request again to any daemon, with the same id."""
     agent = laptop.agent_in(laptop.start("claude"))
     asked = (page, page, laptop.daemon)
     answers = [send(daemon, agent, "Only once.", "the-one").json()["status"] for daemon in asked]
@@ -73,13 +73,13 @@ def test_the_same_send_is_typed_once_whoever_is_asked(laptop: Terminal, page: Ru
 
 
 def test_esc_is_pressed_where_the_agent_runs(laptop: Terminal, page: RunningDaemon) -> None:
-    """Once, and the answer is what the client shows."""
+    """Esc is pressed once, and the reply has the client's state."""
     pane = laptop.start("claude")
     laptop.agent_in(pane)
     laptop.keys(pane, "work", "Enter")
     agent = laptop.agent_in(pane, "working")
-    with ThreadPoolExecutor(1) as someone:
-        asked = someone.submit(page.send, "POST", f"/api/agents/{agent['id']}/interrupt", {}, None, "act")
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(page.send, "POST", f"/api/agents/{agent['id']}/interrupt", {}, None, "act")
         wait_until(lambda: [note for note in laptop.notes() if "esc" in note], "an Esc")
         laptop.daemon.post("stop", {"session_id": agent["session_id"], "cwd": agent["cwd"]})
         answer = asked.result(60).json()
@@ -87,8 +87,8 @@ def test_esc_is_pressed_where_the_agent_runs(laptop: Terminal, page: RunningDaem
     assert len([note for note in laptop.notes() if "esc" in note]) == 1
 
 
-def test_what_its_machine_refuses_is_refused_as_there(laptop: Terminal, page: RunningDaemon) -> None:
-    """The reason is the one of the machine that knows, and nothing is typed."""
+def test_a_refusal_of_the_agents_machine_is_returned(laptop: Terminal, page: RunningDaemon) -> None:
+    """The reason comes from the agent's machine, and nothing is typed."""
     pane = laptop.start("claude")
     laptop.agent_in(pane)
     laptop.keys(pane, "ask", "Enter")
@@ -99,8 +99,8 @@ def test_what_its_machine_refuses_is_refused_as_there(laptop: Terminal, page: Ru
     assert laptop.prompts() == ["ask"]
 
 
-def test_what_was_given_up_is_never_done(laptop: Terminal, page: RunningDaemon) -> None:
-    """Its daemon hangs: the asker is told so, and when it goes on and hears of it, it does nothing."""
+def test_a_request_that_timed_out_is_never_executed(laptop: Terminal, page: RunningDaemon) -> None:
+    """If the daemon hangs, the request is refused. When the daemon continues, it ignores the request."""
     agent = laptop.agent_in(laptop.start("claude"))
     os.kill(laptop.daemon.pid, signal.SIGSTOP)
     try:
@@ -114,10 +114,8 @@ def test_what_was_given_up_is_never_done(laptop: Terminal, page: RunningDaemon) 
     assert [name for name, _ in names_of(page, agent)][:2] == ["ErrandAsked", "ErrandGivenUp"]
 
 
-def test_a_daemon_that_comes_back_does_nothing_that_is_over(
-    laptop: Terminal, page: RunningDaemon, database: str
-) -> None:
-    """Neither what was given up while it was away, nor again what it did before."""
+def test_a_restarted_daemon_executes_no_old_requests(laptop: Terminal, page: RunningDaemon, database: str) -> None:
+    """Neither requests that timed out while it was down, nor requests that it already executed."""
     agent = laptop.agent_in(laptop.start("claude"))
     assert send(page, agent, "Before.").json()["status"] == "confirmed"
     laptop.daemon.kill()

@@ -1,4 +1,4 @@
-"""A message carries a link, and whoever opens it answers: once, without signing in, and never by looking."""
+"""A notification contains a link to answer: once, without signing in, and never by opening the page."""
 
 import http.client
 import re
@@ -10,16 +10,16 @@ import pytest
 
 from claude_headspace.surfaces.auth.answer_links import AnswerGrant, AnswerLinks
 from tests.receivers import receiver
-from tests.stories.asking import COMMAND, QUESTIONS, Asking, printed
+from tests.stories.asking_client import COMMAND, QUESTIONS, AskingClient, printed
 from tests.support import LIMIT_SECONDS, Reply, running_daemon, wait_until
 
 HOST = "headspace.example.net"
 
 
 class Reader:
-    """Somebody who got a message, elsewhere."""
+    """A person who received a message on another device."""
 
-    def __init__(self, asking: Asking, to: str = "ann@example.org") -> None:
+    def __init__(self, asking: AskingClient, to: str = "ann@example.org") -> None:
         self._port = asking.daemon.port
         links = AnswerLinks((asking.home / "secret").read_bytes(), f"https://{HOST}")
         [wait] = asking.held()
@@ -45,22 +45,22 @@ class Reader:
 
 
 @pytest.fixture
-def asking(tmp_path: Path, client_pid: int) -> Iterator[Asking]:
-    """A client at work beside a daemon that people reach from elsewhere."""
+def asking(tmp_path: Path, client_pid: int) -> Iterator[AskingClient]:
+    """A working client and a daemon with a public address."""
     with running_daemon(tmp_path, public_url=f"https://{HOST}") as daemon:
-        yield Asking(tmp_path, daemon, client_pid)
+        yield AskingClient(tmp_path, daemon, client_pid)
 
 
 @pytest.mark.parametrize(("more", "answers"), [("", True), ("brief = true\n", False)])
-def test_a_message_brings_the_link(tmp_path: Path, client_pid: int, more: str, answers: bool) -> None:
-    """Whoever is called about a question can answer from there; not through a channel that others may read."""
+def test_a_message_contains_the_link(tmp_path: Path, client_pid: int, more: str, answers: bool) -> None:
+    """The recipient of a question can answer with the link. A brief channel, which others may read, has no link."""
     with receiver() as phone:
         (tmp_path / "notify.toml").write_text(f'[channels.phone]\nurl = "{phone.url}"\n{more}')
         with running_daemon(tmp_path, public_url=f"https://{HOST}") as daemon:
-            asking = Asking(tmp_path, daemon, client_pid)
+            asking = AskingClient(tmp_path, daemon, client_pid)
             hook = asking.ask()
-            (call,) = phone.wait(1)
-            link = call["message"].splitlines()[-1]
+            (message,) = phone.wait(1)
+            link = message["message"].splitlines()[-1]
             assert link.startswith(f"https://{HOST}/answer/") is answers
             if answers:
                 reader = Reader(asking, "phone")
@@ -72,8 +72,8 @@ def test_a_message_brings_the_link(tmp_path: Path, client_pid: int, more: str, a
             assert printed(hook)
 
 
-def test_a_link_answers_once_and_then_tells_who_did(asking: Asking) -> None:
-    """Looking does nothing, a button answers, and the next one who opens it sees who was first."""
+def test_a_link_answers_once_and_then_shows_the_author(asking: AskingClient) -> None:
+    """Opening does nothing, a button answers, and later visitors see who answered."""
     hook = asking.ask()
     reader = Reader(asking)
     page = reader.look()
@@ -95,8 +95,8 @@ def test_a_link_answers_once_and_then_tells_who_did(asking: Asking) -> None:
     assert asking.daemon.verified()
 
 
-def test_questions_are_answered_on_the_page_behind_a_link(asking: Asking) -> None:
-    """An answer that is not whole is told what is missing; then it goes out as the client takes it."""
+def test_questions_are_answered_on_the_page_behind_a_link(asking: AskingClient) -> None:
+    """An incomplete answer is refused with the missing parts. A complete one is sent in the client's format."""
     hook = asking.ask("q1", QUESTIONS)
     reader = Reader(asking)
     missing = reader.press(do="answer", option0="Red")
@@ -105,8 +105,8 @@ def test_questions_are_answered_on_the_page_behind_a_link(asking: Asking) -> Non
     assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Red", "Which sizes?": "XS"}
 
 
-def test_a_link_is_good_for_its_own_wait_alone(asking: Asking) -> None:
-    """It reads and does nothing else, and one that somebody made up leads nowhere."""
+def test_a_link_is_valid_only_for_its_wait(asking: AskingClient) -> None:
+    """It is not an API token, and a forged link is refused."""
     hook = asking.ask()
     reader = Reader(asking)
     token = reader.path.removeprefix("/answer/")
@@ -119,8 +119,8 @@ def test_a_link_is_good_for_its_own_wait_alone(asking: Asking) -> None:
     hook.communicate()
 
 
-def test_another_site_cannot_press_the_button(asking: Asking) -> None:
-    """The page's own form is taken, no other's."""
+def test_another_site_cannot_press_the_button(asking: AskingClient) -> None:
+    """Only the form of the page is accepted."""
     hook = asking.ask()
     reader = Reader(asking)
     assert reader.press("https://evil.example", do="allow").status == 403
@@ -130,8 +130,8 @@ def test_another_site_cannot_press_the_button(asking: Asking) -> None:
     hook.communicate()
 
 
-def test_a_link_ends_with_its_wait(asking: Asking) -> None:
-    """What was answered in the terminal takes no answer any more, and what was asked is not repeated."""
+def test_a_link_ends_with_its_wait(asking: AskingClient) -> None:
+    """After an answer in the terminal the page accepts none and does not repeat the question."""
     hook = asking.ask()
     reader = Reader(asking)
     asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
@@ -144,8 +144,8 @@ def test_a_link_ends_with_its_wait(asking: Asking) -> None:
     assert wait["answered"] is None
 
 
-def test_the_page_behind_a_link_runs_no_script_and_is_kept_by_nobody(asking: Asking) -> None:
-    """One style of our own, nothing from elsewhere, and its form says where it comes from."""
+def test_the_page_of_a_link_has_no_script_and_is_not_cached(asking: AskingClient) -> None:
+    """It has one inline style and no external resources, and its form sends the origin."""
     hook = asking.ask()
     page = Reader(asking).look()
     assert page.headers["cache-control"] == "no-store"
@@ -156,8 +156,8 @@ def test_the_page_behind_a_link_runs_no_script_and_is_kept_by_nobody(asking: Ask
     hook.communicate()
 
 
-def test_hooks_under_the_public_name_need_a_token(asking: Asking) -> None:
-    """A proxy on this machine passes strangers on: what comes under its name is not from here."""
+def test_hooks_under_the_public_name_need_a_token(asking: AskingClient) -> None:
+    """A proxy on this machine forwards external requests, so requests under its name are not local."""
     connection = http.client.HTTPConnection("127.0.0.1", asking.daemon.port, timeout=LIMIT_SECONDS)
     body = b'{"session_id": "stranger", "cwd": "/"}'
     connection.request("POST", "/hook/session-start", body, {"Host": HOST, "Content-Type": "application/json"})

@@ -1,4 +1,4 @@
-"""Missions in real terminals: a worker is sent off, and its conversation is woken when it is back."""
+"""Missions in real terminals: a worker is started, and its conversation is resumed when it ends."""
 
 import json
 import subprocess
@@ -22,44 +22,44 @@ WOKEN = "[Headspace] A worker has finished: "
 
 @pytest.fixture(scope="module")
 def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """A terminal and its daemon, shared: each test has panes of its own."""
+    """A shared terminal and its daemon. Each test has its own panes."""
     folder = tmp_path_factory.mktemp("missions")
     with running_daemon(folder / "home", hold_seconds=0) as daemon, terminal(folder, daemon) as made:
         yield made
         assert daemon.verified()
 
 
-def sent_off(tmux: Terminal, conversation: dict[str, Any], goal: str, *options: str) -> dict[str, Any]:
-    """A conversation sends a worker off, as its Bash tool would; the mission, once its client is there."""
+def start_worker(tmux: Terminal, conversation: dict[str, Any], goal: str, *options: str) -> dict[str, Any]:
+    """A conversation starts a worker, as its Bash tool does; return the mission as soon as the worker is idle."""
     done = run_in(tmux, "mission", "start", goal, "--json", *options, CLAUDE_CODE_SESSION_ID=conversation["session_id"])
     assert done.returncode == 0, done.stderr
     mission: dict[str, Any] = json.loads(done.stdout)
     worker = mission["workers"][0]["id"]
-    wait_until(lambda: tmux.daemon.agent(worker)["state"] == "idle", "the worker to be there")
+    wait_until(lambda: tmux.daemon.agent(worker)["state"] == "idle", "the worker to start")
     return mission
 
 
-def leave(tmux: Terminal, mission: dict[str, Any]) -> None:
+def end_worker(tmux: Terminal, mission: dict[str, Any]) -> None:
     """The worker ends."""
     tmux.keys(tmux.daemon.agent(mission["workers"][0]["id"])["tmux"]["pane"], "/exit", "Enter")
 
 
 def news_of(daemon: RunningDaemon, agent_id: str) -> list[dict[str, Any]]:
-    """What an agent is to be told."""
+    """The pending news of an agent."""
     found: list[dict[str, Any]] = daemon.agent(agent_id)["news"]
     return found
 
 
 def wake_ups(tmux: Terminal, goal: str) -> list[str]:
-    """How often somebody was woken for a worker."""
+    """The prompts that resumed a conversation for this goal."""
     return [prompt for prompt in tmux.prompts() if prompt.startswith(f"{WOKEN}{goal}")]
 
 
-def test_a_worker_wakes_its_conversation_once(tmux: Terminal) -> None:
-    """It runs in a session of its own, as an agent of its own; at its end one line is typed, and the summary comes."""
+def test_a_worker_resumes_its_conversation_once(tmux: Terminal) -> None:
+    """It has its own session and agent. When it ends, one line is typed, and the summary follows."""
     pane = tmux.start("claude")
     conversation = tmux.agent_in(pane)
-    mission = sent_off(tmux, conversation, "Count the tests")
+    mission = start_worker(tmux, conversation, "Count the tests")
     worker = tmux.daemon.agent(mission["workers"][0]["id"])
     assert (worker["mode"], worker["parent_id"], worker["mission"]["conversation_id"]) == (
         "mission",
@@ -69,32 +69,32 @@ def test_a_worker_wakes_its_conversation_once(tmux: Terminal) -> None:
     assert worker["tmux"]["pane"] not in (None, pane)
     start = next(note for note in tmux.notes() if note.get("start") and "Count the tests" in note["start"][0])
     assert "headspace report" in start["start"][0]
-    leave(tmux, mission)
+    end_worker(tmux, mission)
     wait_until(lambda: wake_ups(tmux, "Count the tests"), "the conversation to be woken")
     tmux.wait_for(pane, "What came of the work")
-    wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"] == [], "the news to be told")
+    wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"] == [], "the news to be delivered")
     assert len(wake_ups(tmux, "Count the tests")) == 1
 
 
-def test_a_background_worker_is_headless_by_itself(tmux: Terminal) -> None:
-    """It is started with `-p`, and what comes after `--` is Claude Code's own."""
+def test_a_background_worker_is_headless(tmux: Terminal) -> None:
+    """It is started with `-p`. The arguments after `--` go to Claude Code."""
     conversation = tmux.agent_in(tmux.start("claude"))
-    mission = sent_off(tmux, conversation, "Look around", "--background", "--", "--model", "haiku")
+    mission = start_worker(tmux, conversation, "Look around", "--background", "--", "--model", "haiku")
     start = next(note["start"] for note in tmux.notes() if note.get("start") and "Look around" in note["start"][0])
     assert start[1:] == ["-p", "--model", "haiku"]
     assert tmux.daemon.agent(mission["workers"][0]["id"])["mode"] == "background"
-    leave(tmux, mission)
+    end_worker(tmux, mission)
     wait_until(lambda: wake_ups(tmux, "Look around"), "the conversation to be woken")
 
 
 def test_a_conversation_at_a_question_is_not_disturbed(tmux: Terminal) -> None:
-    """Nothing is typed into a dialog; its next prompt brings the summary, and no line follows."""
+    """Nothing is typed into a dialog. The next prompt brings the summary, and no line is typed later."""
     pane = tmux.start("claude")
     conversation = tmux.agent_in(pane)
-    mission = sent_off(tmux, conversation, "Find the bug")
+    mission = start_worker(tmux, conversation, "Find the bug")
     tmux.keys(pane, "ask", "Enter")
     tmux.agent_in(pane, "waiting")
-    leave(tmux, mission)
+    end_worker(tmux, mission)
     wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "the news to wait")
     tmux.keys(pane, "the first one", "Enter")
     tmux.wait_for(pane, "What came of the work")
@@ -103,17 +103,17 @@ def test_a_conversation_at_a_question_is_not_disturbed(tmux: Terminal) -> None:
     assert wake_ups(tmux, "Find the bug") == []
 
 
-def test_somebody_who_types_is_not_interrupted(tmux: Terminal) -> None:
-    """While keys are pressed in the pane nothing is typed there; it waits until they rest."""
+def test_a_typing_user_is_not_interrupted(tmux: Terminal) -> None:
+    """While the user types in the pane, nothing is typed there. It waits until the user stops."""
     session = "typing"
     pane = tmux.start("claude", session)
     conversation = tmux.agent_in(pane)
-    mission = sent_off(tmux, conversation, "Read the log")
+    mission = start_worker(tmux, conversation, "Read the log")
     with tmux.attached(session):
-        wait_until(lambda: tmux.tmux("list-clients", "-t", session), "somebody in front of it")
-        leave(tmux, mission)
+        wait_until(lambda: tmux.tmux("list-clients", "-t", session), "an attached user")
+        end_worker(tmux, mission)
         wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "the news to wait")
-        wait_until(lambda: wake_ups(tmux, "Read the log"), "the conversation to be woken at last")
+        wait_until(lambda: wake_ups(tmux, "Read the log"), "the conversation to be resumed")
         activity = int(tmux.tmux("list-clients", "-t", session, "-F", "#{client_activity}").splitlines()[0])
     [typed] = [
         each for each in tmux.daemon.events() if each["name"] == "ConversationWoken" and "Read the log" in str(each)
@@ -122,26 +122,26 @@ def test_somebody_who_types_is_not_interrupted(tmux: Terminal) -> None:
 
 
 def test_without_a_pane_the_next_prompt_brings_it(tmux: Terminal) -> None:
-    """A conversation outside of tmux is told when somebody speaks to it."""
+    """A conversation outside of tmux gets the summary with its next prompt."""
     conversation = tmux.daemon.post("session-start", {"session_id": "elsewhere", "cwd": "/tmp/elsewhere"}).json()
     found = tmux.daemon.agent(conversation["agent_id"])
-    mission = sent_off(tmux, found, "Sum it up")
-    leave(tmux, mission)
+    mission = start_worker(tmux, found, "Sum it up")
+    end_worker(tmux, mission)
     wait_until(lambda: tmux.daemon.agent(found["id"])["news"], "the news to wait")
-    wait_until((tmux.daemon.home / "asked" / "UserPromptSubmit").exists, "the sign that prompts are answered")
-    with subprocess.Popen(["sleep", "600"]) as client:  # a client that is none of ours
-        told = {"session_id": "elsewhere", "cwd": "/tmp/elsewhere", "prompt": "So?"}
-        printed = tmux.hooks.fire("UserPromptSubmit", told, CLAUDE_PID=str(client.pid))
+    wait_until((tmux.daemon.home / "asked" / "UserPromptSubmit").exists, "the file that makes prompts wait for a reply")
+    with subprocess.Popen(["sleep", "600"]) as client:  # a client that is not a child of the test's terminal
+        payload = {"session_id": "elsewhere", "cwd": "/tmp/elsewhere", "prompt": "So?"}
+        printed = tmux.hooks.fire("UserPromptSubmit", payload, CLAUDE_PID=str(client.pid))
         client.kill()
     assert "Sum it up" in json.loads(printed)["hookSpecificOutput"]["additionalContext"]
     assert wake_ups(tmux, "Sum it up") == []
 
 
 def test_a_worker_reports_itself(tmux: Terminal) -> None:
-    """`headspace report` in its shell ends its mission; the conversation reads the report."""
+    """`headspace report` in its shell ends its mission. The conversation gets the report."""
     pane = tmux.start("claude")
     conversation = tmux.agent_in(pane)
-    mission = sent_off(tmux, conversation, "Write it down")
+    mission = start_worker(tmux, conversation, "Write it down")
     worker = tmux.daemon.agent(mission["workers"][0]["id"])
     done = run_in(tmux, "report", "It is in NOTES.md.", CLAUDE_CODE_SESSION_ID=worker["session_id"])
     assert done.stdout == f"Reported. {conversation['name']} receives the result.\n", done.stderr
@@ -149,13 +149,13 @@ def test_a_worker_reports_itself(tmux: Terminal) -> None:
     shown = run_in(tmux, "mission", "show", worker["name"]).stdout
     assert "succeeded" in shown
     assert "It is in NOTES.md." in shown
-    leave(tmux, mission)
+    end_worker(tmux, mission)
     wait_until(lambda: tmux.daemon.agent(worker["id"])["state"] == "ended", "the worker to end")
     assert len(wake_ups(tmux, "Write it down")) == 1
 
 
-def test_a_mission_can_be_only_recorded(tmux: Terminal) -> None:
-    """Nothing is started; a client that names the mission is its worker, also one that an agent's tool starts."""
+def test_a_mission_can_be_recorded_without_a_start(tmux: Terminal) -> None:
+    """Nothing is started. A client that names the mission is its worker, also if an agent's tool starts it."""
     done = run_in(tmux, "mission", "start", "Done elsewhere", "--record", "--json")
     mission = json.loads(done.stdout)
     assert mission["tmux_session"] is None
@@ -168,8 +168,8 @@ def test_a_mission_can_be_only_recorded(tmux: Terminal) -> None:
     assert "already ended" in run_in(tmux, "mission", "finish", mission["id"]).stderr
 
 
-def test_what_cannot_be_started_is_abandoned(tmux: Terminal) -> None:
-    """A name that tmux has already: the mission says so, and no agent is left behind."""
+def test_a_mission_that_cannot_start_is_abandoned(tmux: Terminal) -> None:
+    """If tmux already has the name, the mission has the reason, and no agent remains."""
     tmux.start("cat", "taken-name")
     done = run_in(tmux, "mission", "start", "Never begun", "--name", "taken-name")
     assert (done.returncode, "duplicate session" in done.stderr) == (1, True)
@@ -177,17 +177,17 @@ def test_what_cannot_be_started_is_abandoned(tmux: Terminal) -> None:
     assert (mission["outcome"], mission["workers"][0]["state"]) == ("abandoned", "ended")
 
 
-def test_a_daemon_that_was_away_tells_afterwards(tmp_path: Path) -> None:
-    """A mission that ended while nobody could tell is found at the start, and told once, however often it starts."""
-    told = {"session_id": "talk", "cwd": str(tmp_path)}
+def test_a_mission_that_ended_without_a_daemon_is_reported_afterwards(tmp_path: Path) -> None:
+    """A mission that ended while the daemon was down is found at the start and reported once, also after restarts."""
+    payload = {"session_id": "talk", "cwd": str(tmp_path)}
     with running_daemon(tmp_path) as daemon:
-        conversation = daemon.post("session-start", told).json()["agent_id"]
+        conversation = daemon.post("session-start", payload).json()["agent_id"]
         body = {"goal": "Wait for it", "cwd": str(tmp_path), "conversation": conversation}
         mission = daemon.send("POST", "/api/missions", body, scope="act").json()
-        begun = {"session_id": "worker", "cwd": str(tmp_path)}
-        daemon.post("session-start", begun, {"X-Headspace-Session-Id": mission["id"]})
+        worker_payload = {"session_id": "worker", "cwd": str(tmp_path)}
+        daemon.post("session-start", worker_payload, {"X-Headspace-Session-Id": mission["id"]})
         daemon.kill()
-    Hooks(tmp_path).fire("SessionEnd", {**begun, "reason": "other"}, CLAUDE_HEADSPACE_SESSION_ID=mission["id"])
+    Hooks(tmp_path).fire("SessionEnd", {**worker_payload, "reason": "other"}, CLAUDE_HEADSPACE_SESSION_ID=mission["id"])
     for _ in range(2):
         with running_daemon(tmp_path) as daemon:
             [news] = wait_until(partial(news_of, daemon, conversation), "the news to wait")

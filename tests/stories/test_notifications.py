@@ -1,4 +1,4 @@
-"""Being called: at the right moment, once, with the reason. A web hook on loopback takes what Apprise sends."""
+"""Notifications: at the right time, once, with the reason. A web hook on loopback receives what Apprise sends."""
 
 import contextlib
 import json
@@ -21,12 +21,12 @@ CHANNEL = '[channels.{name}]\nurl = "{url}"\nspacing = 0\n'
 
 
 def channel(name: str, phone: Receiver, more: str = "") -> str:
-    """A channel that leads to a receiver."""
+    """The configuration of a channel to a receiver."""
     return CHANNEL.format(name=name, url=phone.url) + more
 
 
 def write_rules(home: Path, *parts: str) -> None:
-    """How the user wants to be called."""
+    """Write the notification rules of the user."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "notify.toml").write_text("\n".join(parts))
 
@@ -41,27 +41,27 @@ def daemon_with(home: Path, *parts: str, env: dict[str, str] | None = None) -> I
 
 @pytest.fixture
 def phone() -> Iterator[Receiver]:
-    """Where the calls arrive."""
-    with receiver() as made:
-        yield made
+    """The receiver of the channel `phone`."""
+    with receiver() as opened:
+        yield opened
 
 
 @pytest.fixture
 def desk() -> Iterator[Receiver]:
-    """Where other calls arrive."""
-    with receiver() as made:
-        yield made
+    """The receiver of the channel `desk`."""
+    with receiver() as opened:
+        yield opened
 
 
 def hook(daemon: RunningDaemon, event: str, session: str = "s1", **payload: Any) -> dict[str, Any]:
-    """A hook of a client."""
+    """Send a hook of a client."""
     body = {"session_id": session, "cwd": f"/projects/{session}", **payload}
     answer: dict[str, Any] = daemon.post(event, body).json()
     return answer
 
 
 def ask(daemon: RunningDaemon, session: str = "s1") -> str:
-    """A client asks for a permission; its agent's id."""
+    """A client asks for a permission; return its agent's id."""
     hook(daemon, "session-start", session, source="startup")
     hook(daemon, "user-prompt-submit", session, prompt="Deploy it")
     hook(daemon, "pre-tool-use", session, tool_use_id="t1", **BASH)
@@ -69,32 +69,32 @@ def ask(daemon: RunningDaemon, session: str = "s1") -> str:
     return agent_id
 
 
-def go_on(daemon: RunningDaemon, session: str = "s1") -> None:
-    """Somebody answered in the terminal."""
+def answer_in_terminal(daemon: RunningDaemon, session: str = "s1") -> None:
+    """The user answers in the terminal."""
     hook(daemon, "post-tool-use", session, tool_use_id="t1", **BASH)
 
 
 def notices(daemon: RunningDaemon) -> list[dict[str, Any]]:
-    """What was sent, the newest first."""
+    """The sent notifications, the newest first."""
     return [each["notice"] for each in daemon.get("/api/notifications").json()["notices"]]
 
 
-def held(daemon: RunningDaemon) -> dict[str, str]:
-    """What is held back: why, by its title."""
+def unsent_reasons(daemon: RunningDaemon) -> dict[str, str]:
+    """The reasons of unsent notifications, by title."""
     return {each["title"]: each["why"] for each in daemon.get("/api/notifications").json()["held"]}
 
 
 def status(daemon: RunningDaemon, wanted: str) -> dict[str, Any]:
-    """The newest notice, once it is so far."""
+    """Wait until the newest notification has this status."""
 
     def found() -> list[dict[str, Any]]:
         return [each for each in notices(daemon)[:1] if each["status"] == wanted]
 
-    return wait_until(found, f"a notice that is {wanted}")[0]
+    return wait_until(found, f"a notification that is {wanted}")[0]
 
 
 def headspace(daemon: RunningDaemon, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """A command of the daemon's home."""
+    """Run a `headspace` command in the daemon's home."""
     return subprocess.run(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env=environment(daemon.home),
@@ -106,22 +106,22 @@ def headspace(daemon: RunningDaemon, *arguments: str) -> "subprocess.CompletedPr
 
 
 def look(daemon: RunningDaemon, agent_id: str | None, *, visible: bool = True) -> None:
-    """A page says what it shows."""
-    told = {"page": "p1", "agent_id": agent_id, "visible": visible}
-    assert daemon.send("POST", "/api/presence", told, scope="act").status == 200
+    """A page reports which agent it shows."""
+    payload = {"page": "p1", "agent_id": agent_id, "visible": visible}
+    assert daemon.send("POST", "/api/presence", payload, scope="act").status == 200
 
 
 # --- once, with the reason --------------------------------------------------------------------------------------------
 
 
-def test_a_call_says_who_where_what_and_how_to_answer(tmp_path: Path, phone: Receiver) -> None:
-    """One message: the agent, what it wants, the project, and the link to its page."""
+def test_a_notification_has_agent_place_request_and_link(tmp_path: Path, phone: Receiver) -> None:
+    """One message has the agent, its request, the project, and the link to its page."""
     reached = {"HEADSPACE_PUBLIC_URL": "https://headspace.example"}
     with daemon_with(tmp_path, channel("phone", phone), env=reached) as daemon:
         agent = daemon.agent(ask(daemon))
-        (call,) = phone.wait(1)
-        assert call["title"] == f"{agent['name']} wants to run"
-        assert call["message"].splitlines() == [
+        (message,) = phone.wait(1)
+        assert message["title"] == f"{agent['name']} wants to run"
+        assert message["message"].splitlines() == [
             "make deploy",
             f"in s1 on {agent['host']}",
             f"https://headspace.example/agents/{agent['id']}",
@@ -131,8 +131,8 @@ def test_a_call_says_who_where_what_and_how_to_answer(tmp_path: Path, phone: Rec
         assert daemon.agent(agent["id"])["notices"] == [sent]
 
 
-def test_a_need_is_told_once_however_often_it_is_heard(tmp_path: Path, phone: Receiver) -> None:
-    """The same dialog told again, more of the same agent, a rebuild of everything and a restart: one call."""
+def test_a_repeated_need_is_notified_once(tmp_path: Path, phone: Receiver) -> None:
+    """The same dialog again, more hooks of the agent, a rebuild and a restart cause no second notification."""
     with daemon_with(tmp_path, channel("phone", phone)) as daemon:
         ask(daemon)
         phone.wait(1)
@@ -148,8 +148,8 @@ def test_a_need_is_told_once_however_often_it_is_heard(tmp_path: Path, phone: Re
         assert len({each["need"] for each in notices(again)}) == 2
 
 
-def test_an_answer_elsewhere_settles_it(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """The notice says how it ended; a channel that wants to know is told, the other hears nothing more."""
+def test_an_answer_elsewhere_closes_the_notification(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """The notification has its outcome. A channel with `tell_over` is notified of it, the other one is not."""
     rules = '[waiting]\nto = [["phone", "desk"]]\n'
     parts = (rules, channel("phone", phone, "tell_over = true\n"), channel("desk", desk))
     with daemon_with(tmp_path, *parts) as daemon:
@@ -157,52 +157,54 @@ def test_an_answer_elsewhere_settles_it(tmp_path: Path, phone: Receiver, desk: R
         phone.wait(1)
         desk.wait(1)
         wait_until(lambda: all(each["status"] == "delivered" for each in notices(daemon)), "both delivered")
-        go_on(daemon)
+        answer_in_terminal(daemon)
         assert phone.wait(2)[1]["title"].startswith("Resolved: ")
         assert status(daemon, "over")["outcome"] == "the tool ran"
         assert len(desk.messages) == 1
 
 
-def test_what_is_answered_in_time_is_never_told(tmp_path: Path, phone: Receiver) -> None:
-    """A rule that waits a minute: the answer comes first, and why nobody was called can be seen."""
+def test_a_need_that_is_answered_in_time_is_not_notified(tmp_path: Path, phone: Receiver) -> None:
+    """A rule waits a minute and the answer comes first. The API shows why nothing was sent."""
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\nafter = "1m"\n') as daemon:
         ask(daemon)
-        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
-        go_on(daemon)
-        unsent = wait_until(lambda: daemon.get("/api/notifications").json()["unsent"], "a need that came and went")
+        wait_until(lambda: "not due yet" in unsent_reasons(daemon).values(), "an unsent notification")
+        answer_in_terminal(daemon)
+        unsent = wait_until(
+            lambda: daemon.get("/api/notifications").json()["unsent"], "a closed need without a notification"
+        )
         assert [each["why"] for each in unsent] == ["not due yet"]
         assert (phone.messages, notices(daemon)) == ([], [])
 
 
-# --- where people look ------------------------------------------------------------------------------------------------
+# --- where the user looks ---------------------------------------------------------------------------------------------
 
 
-def test_nobody_is_called_about_what_the_page_shows_him(tmp_path: Path, phone: Receiver) -> None:
-    """While the agent is open on a visible page; when the reader turns away he is called."""
+def test_no_notification_while_the_page_shows_the_agent(tmp_path: Path, phone: Receiver) -> None:
+    """Nothing is sent while the agent is open on a visible page. When the page is hidden, the notification is sent."""
     with daemon_with(tmp_path, channel("phone", phone), "[waiting]\npresent_after = 0\n") as daemon:
         agent_id = str(hook(daemon, "session-start", source="startup")["agent_id"])
         look(daemon, agent_id)
         ask(daemon)
-        wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "you are looking at it" in unsent_reasons(daemon).values(), "an unsent notification")
         assert phone.messages == []
-        wait_until(lambda: not daemon.agent(agent_id)["unseen"], "that somebody has seen it")
+        wait_until(lambda: not daemon.agent(agent_id)["unseen"], "the agent to be marked as seen")
         look(daemon, agent_id, visible=False)
         phone.wait(1)
 
 
-def test_who_is_there_is_called_later_than_who_is_away(tmp_path: Path, phone: Receiver) -> None:
-    """The board is open, at another agent: the call waits for the time that the rule gives."""
+def test_a_present_user_is_notified_later_than_an_absent_one(tmp_path: Path, phone: Receiver) -> None:
+    """The board shows another agent, so the notification waits for the time of the rule."""
     with daemon_with(tmp_path, channel("phone", phone), '[waiting]\npresent_after = "1h"\n') as daemon:
         look(daemon, None)
         ask(daemon)
-        wait_until(lambda: "not due yet" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "not due yet" in unsent_reasons(daemon).values(), "an unsent notification")
         look(daemon, None, visible=False)
         phone.wait(1)
 
 
 @needs_tmux
-def test_nobody_is_called_about_the_pane_before_him(tmp_path: Path, phone: Receiver) -> None:
-    """In tmux: attached and just used, nothing is sent; detached, the call goes out."""
+def test_no_notification_about_the_pane_in_front_of_the_user(tmp_path: Path, phone: Receiver) -> None:
+    """Nothing is sent while the pane is attached and in use. When it is detached, the notification is sent."""
     home = tmp_path / "home"
     rules = "[waiting]\npresent_after = 0\n"
     with daemon_with(home, channel("phone", phone), rules) as daemon, terminal(tmp_path, daemon) as tmux:
@@ -211,18 +213,18 @@ def test_nobody_is_called_about_the_pane_before_him(tmp_path: Path, phone: Recei
         with tmux.attached("work"):
             wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "somebody")
             tmux.keys(pane, "ask", "Enter")
-            wait_until(lambda: "you are looking at it" in held(daemon).values(), "a call that is held back")
+            wait_until(lambda: "you are looking at it" in unsent_reasons(daemon).values(), "an unsent notification")
             assert phone.messages == []
-        (call,) = phone.wait(1)
-        assert call["title"] == f"{agent['name']} asks"
-        assert "Which?" in call["message"]
+        (message,) = phone.wait(1)
+        assert message["title"] == f"{agent['name']} asks"
+        assert "Which?" in message["message"]
 
 
-# --- who reacts -------------------------------------------------------------------------------------------------------
+# --- reactions --------------------------------------------------------------------------------------------------------
 
 
-def test_when_nobody_reacts_the_next_channel_is_used(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """First the desk, then the phone; each once."""
+def test_without_a_reaction_the_next_channel_is_used(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """First the desk, then the phone, each once."""
     rules = '[waiting]\nto = ["desk", "phone"]\nescalate_after = "1s"\n'
     with daemon_with(tmp_path, rules, channel("desk", desk), channel("phone", phone)) as daemon:
         ask(daemon)
@@ -231,8 +233,8 @@ def test_when_nobody_reacts_the_next_channel_is_used(tmp_path: Path, phone: Rece
         assert sorted(each["channel"] for each in notices(daemon)) == ["desk", "phone"]
 
 
-def test_a_look_at_the_agent_is_a_reaction(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """Then the phone stays silent: a later need of another agent rings before it."""
+def test_looking_at_the_agent_is_a_reaction(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """Then the phone gets nothing: a later need of another agent arrives there first."""
     rules = '[waiting]\nto = ["desk", "phone"]\nescalate_after = "3s"\n'
     with daemon_with(tmp_path, rules, channel("desk", desk), channel("phone", phone)) as daemon:
         first = ask(daemon)
@@ -243,8 +245,8 @@ def test_a_look_at_the_agent_is_a_reaction(tmp_path: Path, phone: Receiver, desk
         assert phone.wait(1)[0]["title"].startswith(second["name"])
 
 
-def test_a_channel_that_fails_is_seen_and_passed_over(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """The next one is used at once; the failure stands in the list and in the doctor's findings, without the secret."""
+def test_a_failed_channel_is_reported_and_skipped(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """The next channel is used at once. The list and the doctor show the failure without the secret."""
     desk.status = 500
     rules = '[waiting]\nto = ["desk", "phone"]\nescalate_after = "1h"\n'
     with daemon_with(tmp_path, rules, channel("desk", desk), channel("phone", phone)) as daemon:
@@ -259,30 +261,30 @@ def test_a_channel_that_fails_is_seen_and_passed_over(tmp_path: Path, phone: Rec
         assert SECRET not in daemon.log
 
 
-# --- how much ---------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
-def test_quiet_hours_hold_all_but_what_is_let_through(tmp_path: Path, phone: Receiver) -> None:
-    """An hour before and after now: the question waits for the morning, the error does not."""
+def test_quiet_hours_delay_everything_except_the_exceptions(tmp_path: Path, phone: Receiver) -> None:
+    """During quiet hours a question waits until they end, an error does not."""
     now = datetime.now(UTC)
     times = [f"{now + timedelta(hours=hours):%H:%M}" for hours in (-1, 1)]
     quiet = f'[quiet]\nfrom = "{times[0]}"\nto = "{times[1]}"\nlet_through = ["error"]\n'
     with daemon_with(tmp_path, quiet, channel("phone", phone), env={"TZ": "UTC"}) as daemon:
         ask(daemon)
-        wait_until(lambda: "quiet hours" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "quiet hours" in unsent_reasons(daemon).values(), "an unsent notification")
         hook(daemon, "session-start", "s2", source="startup")
         hook(daemon, "user-prompt-submit", "s2", prompt="Go")
         hook(daemon, "stop-failure", "s2", error="rate_limit")
-        (call,) = phone.wait(1)
-        assert call["title"].endswith("stopped: rate limit")
+        (message,) = phone.wait(1)
+        assert message["title"].endswith("stopped: rate limit")
         assert (
             f"Quiet from {times[0]} to {times[1]}, except error (now, until"
             in headspace(daemon, "notify", "rules").stdout
         )
 
 
-def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None:
-    """Four came to wait while notifications were off: switched on, they are told together, each with a receipt."""
+def test_many_waiting_agents_are_one_message(tmp_path: Path, phone: Receiver) -> None:
+    """Four agents wait while notifications are off. When on, one message names all four, each with a receipt."""
     with daemon_with(tmp_path, "on = false", channel("phone", phone)) as daemon:
         names = [daemon.agent(ask(daemon, f"more{n}"))["name"] for n in range(4)]
         write_rules(tmp_path, channel("phone", phone))
@@ -294,22 +296,22 @@ def test_many_that_wait_are_one_message(tmp_path: Path, phone: Receiver) -> None
         wait_until(lambda: [each["status"] for each in notices(daemon)] == ["delivered"] * 4, "four receipts")
 
 
-def test_a_channel_is_used_no_more_than_it_may_be(tmp_path: Path, phone: Receiver) -> None:
-    """One an hour: the second call is held back, and says why."""
+def test_a_channel_respects_its_hourly_limit(tmp_path: Path, phone: Receiver) -> None:
+    """With a limit of one per hour the second notification waits, with the reason."""
     with daemon_with(tmp_path, channel("phone", phone, "per_hour = 1\n")) as daemon:
         ask(daemon)
         phone.wait(1)
         status(daemon, "delivered")
         ask(daemon, "s2")
-        wait_until(lambda: "hourly limit of 1 reached" in held(daemon).values(), "a call that is held back")
+        wait_until(lambda: "hourly limit of 1 reached" in unsent_reasons(daemon).values(), "an unsent notification")
         assert len(phone.messages) == 1
 
 
-# --- what -------------------------------------------------------------------------------------------------------------
+# --- kinds of needs ---------------------------------------------------------------------------------------------------
 
 
-def test_finished_is_told_when_nothing_runs_any_more(tmp_path: Path, phone: Receiver) -> None:
-    """Not with a shell in the background; when that came back and the turn after it is over, it is."""
+def test_finished_is_notified_when_nothing_runs(tmp_path: Path, phone: Receiver) -> None:
+    """Not while a background shell runs, but after it has ended and the following turn has finished."""
     rules = "[finished]\nlonger_than = 0\nafter = 0\n"
     shell = {"id": "b1", "type": "shell", "status": "running", "description": "make test"}
     back = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>"
@@ -318,14 +320,14 @@ def test_finished_is_told_when_nothing_runs_any_more(tmp_path: Path, phone: Rece
         hook(daemon, "user-prompt-submit", prompt="Test it", prompt_id="p1")
         hook(daemon, "stop", last_assistant_message="It runs.", prompt_id="p1", background_tasks=[shell])
         ask(daemon, "s2")
-        assert phone.wait(1)[0]["title"].endswith("wants to run"), "the other one, after it"
+        assert phone.wait(1)[0]["title"].endswith("wants to run"), "the notification of the other agent"
         hook(daemon, "user-prompt-submit", prompt=back, prompt_id="p2")
         hook(daemon, "stop", last_assistant_message="All green.", prompt_id="p2", background_tasks=[])
         assert "is done after" in phone.wait(2)[1]["title"]
 
 
-def test_a_full_context_and_a_spent_budget_are_told(tmp_path: Path, phone: Receiver) -> None:
-    """By the numbers of the status line, each once."""
+def test_a_full_context_and_an_exceeded_budget_are_notified(tmp_path: Path, phone: Receiver) -> None:
+    """Each is notified once, based on the numbers of the status line."""
     rules = "[context]\nlevels = [80]\n[cost]\nbudget = 2.5\n"
     with daemon_with(tmp_path, rules, channel("phone", phone)) as daemon:
         hook(daemon, "session-start", source="startup")
@@ -341,8 +343,8 @@ def test_a_full_context_and_a_spent_budget_are_told(tmp_path: Path, phone: Recei
         ]
 
 
-def test_a_project_has_rules_of_its_own(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """One project rings the phone, another nobody, the rest the desk."""
+def test_a_project_has_its_own_rules(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """One project notifies the phone, another nothing, the rest the desk."""
     rules = '[waiting]\nto = ["desk"]\n[project.loud.waiting]\nto = ["phone"]\n[project.mute]\nwaiting = false\n'
     with daemon_with(tmp_path, rules, channel("phone", phone), channel("desk", desk)) as daemon:
         for session in ("mute", "loud", "else"):
@@ -352,11 +354,11 @@ def test_a_project_has_rules_of_its_own(tmp_path: Path, phone: Receiver, desk: R
         assert (len(phone.messages), len(desk.messages)) == (1, 1)
 
 
-# --- whatever happens -------------------------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_deadline_survives_a_restart(tmp_path: Path, phone: Receiver) -> None:
-    """Killed before the call was due: it is made by the next daemon, once."""
+    """The daemon is killed before a notification is due. The next daemon sends it once."""
     rules = '[waiting]\nafter = "2s"\n'
     with daemon_with(tmp_path, rules, channel("phone", phone)) as daemon:
         ask(daemon)
@@ -368,8 +370,8 @@ def test_a_deadline_survives_a_restart(tmp_path: Path, phone: Receiver) -> None:
         assert len(phone.messages) == 1
 
 
-def test_killed_while_it_calls_nothing_is_sent_twice_at_once(tmp_path: Path, phone: Receiver) -> None:
-    """The next daemon sees that somebody was calling, and leaves that call its time."""
+def test_a_kill_while_sending_does_not_send_twice_at_once(tmp_path: Path, phone: Receiver) -> None:
+    """The next daemon sees the unfinished attempt and waits before it sends again."""
     phone.open.clear()
     with daemon_with(tmp_path, channel("phone", phone)) as daemon:
         ask(daemon)
@@ -382,8 +384,8 @@ def test_killed_while_it_calls_nothing_is_sent_twice_at_once(tmp_path: Path, pho
         assert [each["attempts"] for each in notices(again)] == [1, 1]
 
 
-def test_two_daemons_call_once(tmp_path: Path, phone: Receiver, postgres: Postgres) -> None:
-    """Agents of two machines on one database: each is called about once, by its own daemon."""
+def test_two_daemons_notify_once(tmp_path: Path, phone: Receiver, postgres: Postgres) -> None:
+    """Agents of two machines share one database. The daemon of each agent's machine notifies once."""
     database = postgres.database()
     for home in ("one", "two"):
         write_rules(tmp_path / home, channel("phone", phone))
@@ -394,14 +396,17 @@ def test_two_daemons_call_once(tmp_path: Path, phone: Receiver, postgres: Postgr
         for number in range(5):
             ask((one, two)[number % 2], f"s{number}")
         wait_until(lambda: len(notices(two)) == 5 and all(n["status"] == "delivered" for n in notices(two)), "receipts")
-        told = [
-            line for call in phone.messages for line in call["message"].splitlines() if " on " in line or "•" in line
+        lines = [
+            line
+            for message in phone.messages
+            for line in message["message"].splitlines()
+            if " on " in line or "•" in line
         ]
-        assert len(told) == len(set(told)) == 5
+        assert len(lines) == len(set(lines)) == 5
 
 
-def test_only_the_agents_own_machine_calls(tmp_path: Path, phone: Receiver, postgres: Postgres) -> None:
-    """A daemon elsewhere on the same database knows of the need, and leaves it."""
+def test_only_the_machine_of_the_agent_notifies(tmp_path: Path, phone: Receiver, postgres: Postgres) -> None:
+    """A daemon of another machine on the same database ignores the need."""
     database = postgres.database()
     write_rules(tmp_path / "two", channel("phone", phone))
     with (
@@ -415,14 +420,14 @@ def test_only_the_agents_own_machine_calls(tmp_path: Path, phone: Receiver, post
         assert len(notices(two)) == 1
 
 
-def test_rules_that_cannot_be_used_leave_those_before(tmp_path: Path, phone: Receiver) -> None:
-    """A mistake in the file is told by health and by the command, and the last good rules stay in force."""
+def test_invalid_rules_leave_the_previous_ones_in_force(tmp_path: Path, phone: Receiver) -> None:
+    """Health and the command report an error in the file, and the last valid rules stay in force."""
     with daemon_with(tmp_path, channel("phone", phone)) as daemon:
         assert daemon.get("/health").json()["parts"]["notifications"]["status"] == "ok"
         write_rules(tmp_path, channel("phone", phone), "[waiting]\nafter = 'soon'\n")
         ask(daemon)
         phone.wait(1)
-        assert "'soon' is not a duration" in wait_until(lambda: _problem(daemon), "a health that says so")
+        assert "'soon' is not a duration" in wait_until(lambda: _problem(daemon), "the error in health")
         assert "'soon' is not a duration" in headspace(daemon, "notify", "rules").stdout
 
 
@@ -431,8 +436,8 @@ def _problem(daemon: RunningDaemon) -> str:
     return part["detail"] if part["status"] == "failing" else ""
 
 
-def test_the_command_tries_every_channel(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
-    """What arrived and what did not is said for each; one that fails makes the command fail."""
+def test_the_test_command_uses_every_channel(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
+    """The output has the result of each channel. If one fails, the command fails."""
     with daemon_with(tmp_path, channel("phone", phone), channel("desk", desk)) as daemon:
         done = headspace(daemon, "notify", "test", "--json")
         found = {each["channel"]: each["status"] for each in json.loads(done.stdout)["channels"]}
@@ -452,30 +457,30 @@ def test_the_command_tries_every_channel(tmp_path: Path, phone: Receiver, desk: 
 # --- the desktop ------------------------------------------------------------------------------------------------------
 
 
-def test_a_linux_desktop_shows_it_and_takes_it_back(tmp_path: Path) -> None:
-    """Nothing configured: shown over D-Bus, with the words escaped, and closed when it is answered in the terminal."""
+def test_a_linux_desktop_shows_and_closes_a_notification(tmp_path: Path) -> None:
+    """Without configuration it is shown over D-Bus, escaped, and closed after an answer in the terminal."""
     with (
         desktop_session(tmp_path) as desktop,
         daemon_with(tmp_path / "home", env=desktop.env) as daemon,
     ):
         hook(daemon, "session-start", source="startup")
-        told: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "echo <b>&"}}
+        payload: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "echo <b>&"}}
         hook(daemon, "user-prompt-submit", prompt="Go")
-        hook(daemon, "pre-tool-use", tool_use_id="t1", **told)
-        hook(daemon, "permission-request", **told)
+        hook(daemon, "pre-tool-use", tool_use_id="t1", **payload)
+        hook(daemon, "permission-request", **payload)
         (shown,) = wait_until(lambda: desktop.recorded("show"), "a notification")
         assert (shown["app"], shown["urgency"]) == ("Headspace", 2)
         assert "echo &lt;b&gt;&amp;" in shown["body"]
         assert f"{daemon.url}/agents/" in shown["body"]
         assert status(daemon, "delivered")["channel"] == "desktop"
-        hook(daemon, "post-tool-use", tool_use_id="t1", **told)
-        (closed,) = wait_until(lambda: desktop.recorded("close"), "that it is closed")
+        hook(daemon, "post-tool-use", tool_use_id="t1", **payload)
+        (closed,) = wait_until(lambda: desktop.recorded("close"), "the notification to be closed")
         assert closed["close"] == shown["show"]
         assert status(daemon, "over")["outcome"] == "the tool ran"
 
 
-def test_a_bus_on_which_nobody_shows_anything_is_no_desktop(tmp_path: Path) -> None:
-    """It is said once in the log, and by the commands; a need is not announced and nothing fails."""
+def test_a_bus_without_a_notification_service_is_not_a_desktop(tmp_path: Path) -> None:
+    """The log reports it once, and the commands report it. No notification is sent and nothing fails."""
     with (
         desktop_session(tmp_path, shows=False) as desktop,
         daemon_with(tmp_path / "home", env=desktop.env) as daemon,

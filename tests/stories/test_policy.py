@@ -1,4 +1,4 @@
-"""What agents may do, from the hook to the answer: the installed script, a real daemon, the user's files."""
+"""The policy from the hook to the reply: the installed hook script, a real daemon, the user's files."""
 
 import json
 from pathlib import Path
@@ -11,34 +11,34 @@ from tests.support_hooks import Hooks
 
 
 def ask(hooks: Hooks, command: str, **fields: Any) -> dict[str, Any]:
-    """What Claude Code is told when an agent wants to run a command."""
+    """The reply to Claude Code when an agent wants to run a command."""
     call = {"tool_name": "Bash", "tool_use_id": command[:20], "tool_input": {"command": command}}
-    told = hooks.fire("PreToolUse", {"session_id": "one", "cwd": str(hooks.home), **call, **fields})
-    answer: dict[str, Any] = json.loads(told) if told else {}
+    output = hooks.fire("PreToolUse", {"session_id": "one", "cwd": str(hooks.home), **call, **fields})
+    answer: dict[str, Any] = json.loads(output) if output else {}
     return answer
 
 
 def decision(answer: dict[str, Any]) -> str | None:
-    """Its decision."""
+    """The decision in a reply."""
     found: str | None = answer.get("hookSpecificOutput", {}).get("permissionDecision")
     return found
 
 
 def verdicts(daemon: RunningDaemon) -> list[dict[str, Any]]:
-    """What is stored of verdicts, in order."""
+    """The stored verdicts, in order."""
     return [event["verdict"] for event in daemon.events() if event["verdict"]]
 
 
-def wait_for_the_door(daemon: RunningDaemon) -> None:
-    """Wait until the hooks know that they are to ask."""
-    wait_until((daemon.home / "asked" / "PreToolUse").exists, "the sign that calls are judged")
+def wait_for_the_guard(daemon: RunningDaemon) -> None:
+    """Wait until PreToolUse hooks ask for a reply."""
+    wait_until((daemon.home / "asked" / "PreToolUse").exists, "the file that makes PreToolUse wait for a reply")
 
 
-def test_a_call_is_denied_in_the_answer_and_the_reason_is_kept(tmp_path: Path) -> None:
-    """`rm -rf /` never runs: the model reads why, the log has rule and reason, `why` tells it, a replay agrees."""
+def test_a_call_is_denied_and_the_reason_is_stored(tmp_path: Path) -> None:
+    """The reply denies `rm -rf /` with the reason, the log has the rule, `why` shows it, and a replay agrees."""
     with running_daemon(tmp_path) as daemon:
         hooks = Hooks(tmp_path)
-        wait_for_the_door(daemon)
+        wait_for_the_guard(daemon)
         output = ask(hooks, "cd / && rm -rf *")["hookSpecificOutput"]
         assert output["hookEventName"] == "PreToolUse"
         assert output["permissionDecision"] == "deny"
@@ -51,14 +51,14 @@ def test_a_call_is_denied_in_the_answer_and_the_reason_is_kept(tmp_path: Path) -
             ("ask", "become-root"),
         ]
         [agent] = daemon.agents()
-        told = hooks.headspace("why", agent["name"]).stdout
-        assert "✕ denied" in told
-        assert "cd / && rm -rf *" in told
+        output = hooks.headspace("why", agent["name"]).stdout
+        assert "✕ denied" in output
+        assert "cd / && rm -rf *" in output
         assert daemon.verified()
 
 
 def test_only_the_hooks_get_decisions(tmp_path: Path) -> None:
-    """Whoever has no token is heard and recorded, and learns nothing of the rules."""
+    """A request without a token is recorded, and its reply contains no decision."""
     with running_daemon(tmp_path) as daemon:
         call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "one", "cwd": "/tmp"}
         reply = daemon.post("pre-tool-use", call, {"X-Headspace-Reply": "hook"})
@@ -66,8 +66,8 @@ def test_only_the_hooks_get_decisions(tmp_path: Path) -> None:
         assert verdicts(daemon) == []
 
 
-def test_the_shadow_writes_down_what_it_would_have_done(tmp_path: Path) -> None:
-    """Under `watch` no hook waits and nothing is denied, and the log says what `guard` would have said."""
+def test_watch_records_what_guard_would_deny(tmp_path: Path) -> None:
+    """Under `watch` no hook waits and nothing is denied. The log has the verdict of `guard`."""
     with running_daemon(tmp_path, policy_preset="watch") as daemon:
         hooks = Hooks(tmp_path)
         assert ask(hooks, "rm -rf /") == {}
@@ -76,20 +76,20 @@ def test_the_shadow_writes_down_what_it_would_have_done(tmp_path: Path) -> None:
         assert not (tmp_path / "asked" / "PreToolUse").exists()
 
 
-def test_switched_off_nothing_is_looked_at(tmp_path: Path) -> None:
-    """Under `off` calls are only heard."""
+def test_off_judges_nothing(tmp_path: Path) -> None:
+    """Under `off` calls are only recorded."""
     with running_daemon(tmp_path, policy_preset="off") as daemon:
         assert ask(Hooks(tmp_path), "rm -rf /") == {}
         wait_until(daemon.events, "the event")
         assert verdicts(daemon) == []
 
 
-def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -> None:
-    """With the daemon down the client is undisturbed; later the status shows that the guard was off, and why."""
+def test_calls_without_a_daemon_are_reported_afterwards(tmp_path: Path) -> None:
+    """Without a daemon the client runs normally. Later the status shows that the guard was off, and why."""
     hooks = Hooks(tmp_path)
     assert ask(hooks, "rm -rf /") == {}
     with running_daemon(tmp_path) as daemon:
-        [found] = wait_until(lambda: verdicts(daemon), "the call from before")
+        [found] = wait_until(lambda: verdicts(daemon), "the verdict on the earlier call")
         assert (found["ruling"], found["rule"], found["enforced"]) == ("deny", "system-delete", False)
         assert "not asked" in found["lapse"]
         detail = daemon.get("/health", scope=None).json()["parts"]["policy"]["detail"]
@@ -97,13 +97,13 @@ def test_calls_made_while_nobody_was_there_are_told_afterwards(tmp_path: Path) -
         assert "guard off" in hooks.headspace("status").stdout
 
 
-def test_a_broken_file_keeps_the_last_good_rules_and_shouts(tmp_path: Path) -> None:
-    """The user's rules hold while the file is good, stay when it breaks, and change when it is good again."""
+def test_an_invalid_file_keeps_the_last_valid_rules_and_is_reported(tmp_path: Path) -> None:
+    """The user's rules stay in force while the file is invalid, and change when it is valid again."""
     rules = tmp_path / "policy.toml"
     rules.write_text('[[rule]]\nid = "no-deploys"\noutcome = "deny"\ncommands = ["deploy"]\n')
     with running_daemon(tmp_path) as daemon:
         hooks = Hooks(tmp_path)
-        wait_for_the_door(daemon)
+        wait_for_the_guard(daemon)
         assert decision(ask(hooks, "deploy now")) == "deny"
         rules.write_text("[[rule]\nthis is no TOML")
         wait_until(lambda: ask(hooks, "ls") == {} and _policy(daemon)["status"] == "failing", "the shout")
@@ -123,7 +123,7 @@ def _policy(daemon: RunningDaemon) -> dict[str, str]:
 
 
 def test_a_project_adds_rules_and_weakens_none(tmp_path: Path) -> None:
-    """What a project forbids is forbidden there; where it tries to allow something, nothing of its file counts."""
+    """A project can forbid calls. A project file that allows a call is rejected as a whole."""
     project = tmp_path / "shop"
     (project / ".git").mkdir(parents=True)
     (project / ".headspace").mkdir()
@@ -131,27 +131,27 @@ def test_a_project_adds_rules_and_weakens_none(tmp_path: Path) -> None:
     rules.write_text('[[rule]]\nid = "no-push"\noutcome = "deny"\ncommands = ["git"]\narguments = ["push"]\n')
     with running_daemon(tmp_path / "home") as daemon:
         hooks = Hooks(tmp_path / "home")
-        wait_for_the_door(daemon)
+        wait_for_the_guard(daemon)
         assert decision(ask(hooks, "git push", cwd=str(project))) == "deny"
         assert ask(hooks, "git push", cwd=str(tmp_path)) == {}
         rules.write_text('[[rule]]\nid = "system-delete"\noutcome = "allow"\ncommands = ["rm"]\n')
         assert decision(ask(hooks, "rm -rf /", cwd=str(project))) == "deny"
-        assert decision(ask(hooks, "git push", cwd=str(project))) == "deny", "the last good rules of the project hold"
+        assert decision(ask(hooks, "git push", cwd=str(project))) == "deny", "the last valid rules of the project apply"
         assert _policy(daemon)["status"] == "failing"
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
 def test_file_tools_are_judged_too(tmp_path: Path, tool: str) -> None:
-    """A file tool that would change an `.env` is denied, by its name relative to where the agent works."""
+    """A file tool that changes an `.env` is denied, by its path relative to the agent's directory."""
     with running_daemon(tmp_path) as daemon:
         hooks = Hooks(tmp_path)
-        wait_for_the_door(daemon)
+        wait_for_the_guard(daemon)
         call = {"tool_name": tool, "tool_input": {"file_path": str(tmp_path / "app/.env"), "content": "KEY=1"}}
         assert decision(ask(hooks, "x", **call)) == "deny"
 
 
-def test_looking_back_finds_what_would_have_been_stopped(tmp_path: Path) -> None:
-    """`policy backtest` goes through the recorded calls with other rules than those that were in force."""
+def test_a_backtest_finds_the_calls_that_other_rules_stop(tmp_path: Path) -> None:
+    """`policy backtest` judges the recorded calls with other rules than those that were in force."""
     with running_daemon(tmp_path, policy_preset="off") as daemon:
         hooks = Hooks(tmp_path)
         for command in ("ls", "rm -rf /", "sudo reboot", "git push"):
@@ -160,6 +160,6 @@ def test_looking_back_finds_what_would_have_been_stopped(tmp_path: Path) -> None
         report = json.loads(hooks.headspace("policy", "backtest", "--preset", "guard", "--json").stdout)
         assert (report["calls"], report["deny"], report["ask"]) == (4, 1, 1)
         assert [each["call"] for each in report["verdicts"]] == ["Bash: rm -rf /", "Bash: sudo reboot"]
-        told = hooks.headspace("policy", "backtest", "--preset", "strict").stdout
-        assert "These rules would have stopped 2 of 4 calls (2 denied, 0 asked):" in told
+        output = hooks.headspace("policy", "backtest", "--preset", "strict").stdout
+        assert "These rules would have stopped 2 of 4 calls (2 denied, 0 asked):" in output
         assert json.loads(hooks.headspace("policy", "backtest", "--preset", "off", "--json").stdout)["verdicts"] == []

@@ -1,4 +1,4 @@
-"""Stopped, killed and started again: what was acknowledged is there, once, and every agent is where it was."""
+"""Stop, kill and restart: every acknowledged event is stored once, and every agent keeps its state."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from tests.support_hooks import Hooks
 
 
 def test_a_graceful_stop_keeps_what_it_acknowledged(tmp_path: Path) -> None:
-    """Requests in flight are finished, kept for the next start, or refused: acknowledged is stored, exactly."""
+    """Requests in flight are completed, spooled, or refused. Every acknowledged event is stored exactly once."""
     codes: list[int] = []
     load = run_under_load(tmp_path, lambda daemon: codes.append(daemon.stop()))
     assert codes == [0]
@@ -27,14 +27,14 @@ def test_a_graceful_stop_keeps_what_it_acknowledged(tmp_path: Path) -> None:
     assert not {"headspace.db-wal", "headspace.db-shm"} & left
     assert not (tmp_path / "run" / "daemon.json").exists()
     with running_daemon(tmp_path) as daemon:
-        wait_until(lambda: daemon.status["spool"]["depth"] == 0, "what came last to be taken from the spool")
+        wait_until(lambda: daemon.status["spool"]["depth"] == 0, "the spool to be empty")
         daemon.stop()
     assert stored_marks(tmp_path) == Counter(load.acknowledged)
-    assert all(refusal.startswith("503 ") for refusal in load.strange)
+    assert all(refusal.startswith("503 ") for refusal in load.unexpected)
 
 
 def test_a_stop_does_not_wait_for_readers_of_the_stream(tmp_path: Path) -> None:
-    """Open streams hear what was acknowledged before the stop and are ended then: that is a clean stop too."""
+    """Open streams receive all acknowledged events and then end. This is a clean stop."""
     with running_daemon(tmp_path) as daemon, contextlib.ExitStack() as open_streams:
         streams = [open_streams.enter_context(daemon.stream()) for _ in range(3)]
         daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -44,8 +44,8 @@ def test_a_stop_does_not_wait_for_readers_of_the_stream(tmp_path: Path) -> None:
     assert "Cancel" not in daemon.log
 
 
-def test_a_stop_by_the_keyboard_is_graceful_too(tmp_path: Path) -> None:
-    """Ctrl-C leaves nothing behind either, and no traceback."""
+def test_ctrl_c_stops_gracefully(tmp_path: Path) -> None:
+    """Ctrl-C leaves no files behind and prints no traceback."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one", "mark": "x"})
         daemon.process.send_signal(2)
@@ -59,7 +59,7 @@ def test_a_stop_by_the_keyboard_is_graceful_too(tmp_path: Path) -> None:
 
 
 def test_a_second_start_points_to_the_first(tmp_path: Path) -> None:
-    """Who starts a second daemon in one home is told where the first one is, and the first one goes on."""
+    """A second daemon in the same home exits with the address of the first, which continues."""
     with running_daemon(tmp_path) as daemon:
         second = subprocess.run(
             [sys.executable, "-m", "claude_headspace", "serve"],
@@ -78,8 +78,8 @@ def test_a_second_start_points_to_the_first(tmp_path: Path) -> None:
         assert json.loads((tmp_path / "run" / "daemon.json").read_bytes())["pid"] == daemon.pid
 
 
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    """A daemon that cannot listen says on which address, and what to do."""
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
+    """A daemon that cannot listen reports the address and a remedy."""
     with running_daemon(tmp_path / "first") as daemon:
         second = subprocess.run(
             [sys.executable, "-m", "claude_headspace", "serve"],
@@ -95,7 +95,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 def test_a_restart_shows_the_same_board(tmp_path: Path) -> None:
-    """After a restart every agent is as it was before, and its session is found in the database."""
+    """After a restart every agent is unchanged, and its session is found in the database."""
     with running_daemon(tmp_path) as daemon:
         daemon.post("user-prompt-submit", {"session_id": "one", "cwd": "/projects/one", "prompt": "Work."})
         asked = {"tool_name": "ExitPlanMode", "tool_input": {"plan": "1. Do it."}, "tool_use_id": "plan"}
@@ -118,11 +118,11 @@ def test_a_restart_shows_the_same_board(tmp_path: Path) -> None:
 
 
 def kill_rounds(home: Path, rounds: int, database: str) -> None:
-    """Kill the daemon under load, again and again, and compare what it acknowledged with what is there."""
+    """Kill the daemon under load several times, and compare acknowledged with stored events."""
     ledger, settings = Ledger(), {"database": database} if database else {}
     for number in range(rounds):
         load = run_under_load(home, lambda daemon: daemon.kill(), number, **settings)
-        ledger.enter(load)
+        ledger.add(load)
         unanswered = ledger.check(stored_marks(home, database))
         with running_daemon(home, **settings) as daemon:
             states = {agent["session_id"]: agent["state"] for agent in daemon.agents()}
@@ -133,23 +133,23 @@ def kill_rounds(home: Path, rounds: int, database: str) -> None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest) -> str:
-    """A database of each kind; empty means the one in the home."""
+    """A database of each kind. Empty means SQLite in the home."""
     return "" if request.param == "sqlite" else str(request.getfixturevalue("postgres").database())
 
 
-def test_a_killed_daemon_loses_nothing_that_it_acknowledged(tmp_path: Path, database: str) -> None:
-    """Killed in the middle of its work, ten times: acknowledged is stored, exactly once."""
+def test_a_killed_daemon_loses_no_acknowledged_event(tmp_path: Path, database: str) -> None:
+    """After ten kills under load, every acknowledged event is stored exactly once."""
     kill_rounds(tmp_path, 10, database)
 
 
 @pytest.mark.full
-def test_a_daemon_that_is_killed_all_day_loses_nothing(tmp_path: Path, database: str) -> None:
-    """The same, a hundred times on one database."""
+def test_a_daemon_that_is_killed_many_times_loses_nothing(tmp_path: Path, database: str) -> None:
+    """The same with a hundred kills on one database."""
     kill_rounds(tmp_path, 100, database)
 
 
 def test_the_file_of_a_killed_daemon_does_not_mislead(tmp_path: Path) -> None:
-    """A killed daemon leaves its address behind; the next one starts all the same and tells its own."""
+    """A killed daemon leaves its address file behind. The next one starts and replaces it."""
     with running_daemon(tmp_path) as daemon:
         daemon.kill()
         stale = json.loads((tmp_path / "run" / "daemon.json").read_bytes())
@@ -162,7 +162,7 @@ def test_the_file_of_a_killed_daemon_does_not_mislead(tmp_path: Path) -> None:
 
 
 def deliver(daemon: RunningDaemon, delivery: str, prompt: str = "Once.") -> dict[str, str]:
-    """Send a prompt under a delivery's id."""
+    """Send a prompt with a delivery id."""
     payload = {"session_id": "one", "cwd": "/projects/one", "prompt": prompt}
     reply = daemon.post("user-prompt-submit", payload, {"X-Headspace-Delivery-Id": delivery})
     assert reply.status == 200
@@ -171,7 +171,7 @@ def deliver(daemon: RunningDaemon, delivery: str, prompt: str = "Once.") -> dict
 
 
 def test_the_same_delivery_twice_is_one_event(tmp_path: Path) -> None:
-    """A sender that did not hear the answer sends again; it counts once, also after a restart and after a kill."""
+    """A sender that got no reply sends again. It counts once, also after a restart and after a kill."""
     with running_daemon(tmp_path) as daemon:
         first, second = deliver(daemon, "delivery-1"), deliver(daemon, "delivery-1")
         assert (first["status"], second["status"]) == ("ok", "duplicate")
@@ -193,8 +193,8 @@ def test_the_same_delivery_twice_is_one_event(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
-def test_one_delivery_sent_by_many_at_once_is_one_event(tmp_path: Path) -> None:
-    """Copies that arrive together, even in one batch, are one event."""
+def test_simultaneous_copies_of_one_delivery_are_one_event(tmp_path: Path) -> None:
+    """Copies that arrive at the same time, even in one batch, are one event."""
     with running_daemon(tmp_path) as daemon:
         together = threading.Barrier(16)
         answers: list[str] = []
@@ -212,8 +212,8 @@ def test_one_delivery_sent_by_many_at_once_is_one_event(tmp_path: Path) -> None:
         assert daemon.status["events_total"] == 1
 
 
-def test_events_of_before_and_after_a_kill_are_one_history(tmp_path: Path) -> None:
-    """A reader of the stream that comes back after a kill goes on where it was."""
+def test_the_stream_continues_after_a_kill(tmp_path: Path) -> None:
+    """A reader that reconnects after a kill continues with the next message."""
     with running_daemon(tmp_path) as daemon:
         with daemon.stream() as stream:
             daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -227,29 +227,29 @@ def test_events_of_before_and_after_a_kill_are_one_history(tmp_path: Path) -> No
         assert stream.until_type("state_changed").data["state"] == "idle"
 
 
-def test_a_kill_is_told_afterwards(tmp_path: Path) -> None:
-    """That the daemon did not end by itself, and what waited: while nobody runs, when one does, and after a restart."""
+def test_a_kill_is_reported_afterwards(tmp_path: Path) -> None:
+    """Status reports the kill and the spooled events: without a daemon, with the next one, and after a restart."""
     hooks = Hooks(tmp_path)
     with running_daemon(tmp_path, policy_preset="off") as daemon:
         killed = daemon.pid
         daemon.kill()
     for _ in range(3):
         hooks.fire("SessionStart", {"session_id": "one", "cwd": "/projects/one"})
-    told = hooks.headspace("status").stdout
-    assert f"(pid {killed}) was killed or crashed" in told
-    assert "3 events in the spool" in told
+    output = hooks.headspace("status").stdout
+    assert f"(pid {killed}) was killed or crashed" in output
+    assert "3 events in the spool" in output
     for _ in range(2):
         with running_daemon(tmp_path) as daemon:
-            [trouble] = daemon.status["troubles"]
-            assert f"(pid {killed}) was killed or crashed" in trouble["reason"]
-            assert (trouble["spooled"], bool(trouble["until"])) == (3, True)
+            [outage] = daemon.status["troubles"]
+            assert f"(pid {killed}) was killed or crashed" in outage["reason"]
+            assert (outage["spooled"], bool(outage["until"])) == (3, True)
             assert "3 events waited in the spool" in hooks.headspace("status").stdout
             assert daemon.stop() == 0
     assert daemon.log.count("previous_daemon_killed") == 1
 
 
-def test_what_waits_for_the_database_is_counted_over_a_kill(tmp_path: Path) -> None:
-    """Whoever put it into the spool, and before or after the kill: it is one trouble, and all of it waits."""
+def test_spooled_events_of_an_outage_are_counted_across_a_kill(tmp_path: Path) -> None:
+    """Events from the daemon and the script, before and after the kill, belong to one outage."""
     hooks = Hooks(tmp_path)
     with running_daemon(tmp_path, policy_preset="off", database=AWAY) as daemon:
         daemon.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -257,9 +257,9 @@ def test_what_waits_for_the_database_is_counted_over_a_kill(tmp_path: Path) -> N
         daemon.kill()
     with running_daemon(tmp_path, policy_preset="off", database=AWAY) as daemon:
         daemon.post("stop", {"session_id": "one", "cwd": "/projects/one"})
-        killed, trouble = daemon.status["troubles"]
-        assert (killed["spooled"], trouble["spooled"], trouble["until"]) == (0, 3, None)
+        killed, outage = daemon.status["troubles"]
+        assert (killed["spooled"], outage["spooled"], outage["until"]) == (0, 3, None)
     with running_daemon(tmp_path) as daemon:
-        _, trouble = daemon.status["troubles"]
-        assert trouble["until"]
-        assert trouble["spooled"] == 3
+        _, outage = daemon.status["troubles"]
+        assert outage["until"]
+        assert outage["spooled"] == 3

@@ -1,4 +1,4 @@
-"""Several daemons on one PostgreSQL: none is special, all show the same, and what one of them suffers harms nobody."""
+"""Several daemons on one PostgreSQL: all show the same, and a failure of one does not affect the others."""
 
 import os
 import signal
@@ -25,23 +25,23 @@ def database(postgres: Postgres) -> str:
 
 
 @contextmanager
-def two_daemons(place: Path, database: str, **settings: object) -> Iterator[list[RunningDaemon]]:
-    """Two machines, one database."""
+def two_daemons(directory: Path, database: str, **settings: object) -> Iterator[list[RunningDaemon]]:
+    """Daemons of two machines on one database."""
     with (
-        running_daemon(place / "one", database=database, machine="one", **settings) as one,
-        running_daemon(place / "two", database=database, machine="two", **settings) as two,
+        running_daemon(directory / "one", database=database, machine="one", **settings) as one,
+        running_daemon(directory / "two", database=database, machine="two", **settings) as two,
     ):
         yield [one, two]
 
 
 def test_a_thousand_agents_over_two_daemons(tmp_path: Path, database: str) -> None:
-    """Events of one agent go to either daemon: every state is right, and both streams are the same, without a gap."""
+    """Events of one agent go to either daemon. Every state is right, and both streams are equal and complete."""
     with two_daemons(tmp_path, database) as daemons:
         crowd(daemons, 1_000, database=database)
 
 
 def test_fifty_starts_of_one_session_at_two_daemons_make_one_agent(tmp_path: Path, database: str) -> None:
-    """Whoever comes first makes the agent; everybody else finds it, whichever daemon he asks."""
+    """The first request creates the agent. All others find it, at either daemon."""
     with two_daemons(tmp_path, database) as daemons:
         together = threading.Barrier(50)
 
@@ -62,8 +62,8 @@ def test_fifty_starts_of_one_session_at_two_daemons_make_one_agent(tmp_path: Pat
             assert daemon.verified()
 
 
-def test_a_delivery_counts_once_whoever_gets_it(tmp_path: Path, database: str) -> None:
-    """Copies of one delivery that reach both daemons at once are one event."""
+def test_a_delivery_to_both_daemons_counts_once(tmp_path: Path, database: str) -> None:
+    """Copies of one delivery that reach both daemons at the same time are one event."""
     with two_daemons(tmp_path, database) as daemons:
         together = threading.Barrier(16)
 
@@ -79,8 +79,8 @@ def test_a_delivery_counts_once_whoever_gets_it(tmp_path: Path, database: str) -
         assert daemons[0].status["events_total"] == 1
 
 
-def test_what_one_daemon_does_the_other_knows(tmp_path: Path, database: str) -> None:
-    """A name that one gave, a state that one saw: the other answers from the same truth, not from its memory."""
+def test_each_daemon_sees_the_changes_of_the_other(tmp_path: Path, database: str) -> None:
+    """Names and states come from the database, not from a stale cache."""
     with two_daemons(tmp_path, database) as (one, two):
         where = {"session_id": "one", "cwd": "/projects/one"}
         agent = one.post("session-start", where).json()["agent_id"]
@@ -98,7 +98,7 @@ def test_what_one_daemon_does_the_other_knows(tmp_path: Path, database: str) -> 
 
 
 def test_a_question_held_by_one_daemon_is_answered_through_the_other(tmp_path: Path, database: str) -> None:
-    """Whoever takes the answer: it reaches the hook that is held open, where the client runs."""
+    """The answer reaches the held hook on the client's machine."""
     with (
         running_daemon(tmp_path / "one", database=database, machine="laptop") as one,
         running_daemon(tmp_path / "two", database=database, machine="page") as two,
@@ -108,8 +108,8 @@ def test_a_question_held_by_one_daemon_is_answered_through_the_other(tmp_path: P
         call = {"tool_name": "Bash", "tool_input": {"command": "make"}}
         one.post("user-prompt-submit", {**where, "prompt": "Go."})
         one.post("pre-tool-use", {**where, **call, "tool_use_id": "t1"})
-        shim = {**one.credentials("ingest"), "X-Headspace-Reply": "hook"}
-        hook = client.submit(one.post, "permission-request", {**where, **call}, shim)
+        headers = {**one.credentials("ingest"), "X-Headspace-Reply": "hook"}
+        hook = client.submit(one.post, "permission-request", {**where, **call}, headers)
         held = wait_until(lambda: [wait for wait in two.get("/api/waits").json() if wait["held_until"]], "a held wait")
         answer = two.send("POST", f"/api/waits/{held[0]['id']}/answer", {"decision": "allow"}, scope="act")
         assert answer.status == 200, answer.body
@@ -119,19 +119,19 @@ def test_a_question_held_by_one_daemon_is_answered_through_the_other(tmp_path: P
 # --- hosts ------------------------------------------------------------------------------------------------------------
 
 
-def test_two_machines_with_the_same_path_pane_and_pid_are_two(tmp_path: Path, database: str) -> None:
-    """What is the same by name only is never confused: each machine has its own agent."""
+def test_the_same_path_pane_and_pid_on_two_machines_are_two_agents(tmp_path: Path, database: str) -> None:
+    """Each machine has its own agent."""
     with (
         running_daemon(tmp_path / "one", database=database, machine="laptop") as one,
         running_daemon(tmp_path / "two", database=database, machine="desktop") as two,
     ):
-        told = {"cwd": "/projects/app", "tmux_pane": "%1", "client_pid": 4_194_000}
-        first = one.post("session-start", {"session_id": "a", **told}).json()
-        second = two.post("session-start", {"session_id": "b", **told}).json()
+        payload = {"cwd": "/projects/app", "tmux_pane": "%1", "client_pid": 4_194_000}
+        first = one.post("session-start", {"session_id": "a", **payload}).json()
+        second = two.post("session-start", {"session_id": "b", **payload}).json()
         assert (first["correlation"], second["correlation"]) == ("new", "new")
         assert first["agent_id"] != second["agent_id"]
-        # The client is not there on either machine, and each daemon notices that of its own agent alone.
-        wait_until(lambda: all(agent["state"] == "ended" for agent in one.agents()), "both clients to be missed")
+        # The client does not run on either machine. Each daemon detects this only for its own agent.
+        wait_until(lambda: all(agent["state"] == "ended" for agent in one.agents()), "both agents to end")
         ends = [event for event in one.events() if event["name"] == "ClientVanished"]
         assert sorted((event["host"], event["agent_id"]) for event in ends) == [
             ("desktop", second["agent_id"]),
@@ -142,23 +142,23 @@ def test_two_machines_with_the_same_path_pane_and_pid_are_two(tmp_path: Path, da
 
 
 def test_a_name_belongs_to_one_machine(tmp_path: Path, database: str) -> None:
-    """A second daemon of the same name does not start, and says what to set; under another name it does."""
+    """A second daemon with the same name exits and names the setting. With another name it starts."""
     with running_daemon(tmp_path / "one", database=database, machine="MacBook-Pro") as one:
         second = start_daemon(tmp_path / "two", database=database, machine="MacBook-Pro")
         assert second.process.wait(LIMIT_SECONDS) == 1
-        said = second.output.read_text()
-        assert "MacBook-Pro" in said
-        assert "HEADSPACE_MACHINE" in said
+        output = second.output.read_text()
+        assert "MacBook-Pro" in output
+        assert "HEADSPACE_MACHINE" in output
         with running_daemon(tmp_path / "two", database=database, machine="desktop") as two:
             assert two.status["journal"]["status"] == one.status["journal"]["status"] == "ok"
 
 
-def test_a_name_is_there_for_the_next_start(tmp_path: Path, postgres: Postgres, database: str) -> None:
-    """After a kill, and while the server holds the connection of a machine that lost its power, for the same home."""
+def test_a_name_is_free_for_the_next_start(tmp_path: Path, postgres: Postgres, database: str) -> None:
+    """The same home can start again after a kill, and while the server still has the connection of a hung daemon."""
     with running_daemon(tmp_path, database=database, machine="laptop") as first:
         first.kill()
     with running_daemon(tmp_path, database=database, machine="laptop") as second:
-        os.kill(second.pid, signal.SIGSTOP)  # nothing of it ends its connections
+        os.kill(second.pid, signal.SIGSTOP)  # its connections stay open
         (tmp_path / "run" / "daemon.lock").unlink(missing_ok=True)
         try:
             with running_daemon(tmp_path, database=database, machine="laptop") as third:
@@ -167,18 +167,18 @@ def test_a_name_is_there_for_the_next_start(tmp_path: Path, postgres: Postgres, 
             second.kill()
 
 
-def test_a_name_that_was_lost_is_waited_for(tmp_path: Path, postgres: Postgres, database: str) -> None:
-    """While a machine was cut off another one took its name: its events wait, it says so, and goes on afterwards."""
+def test_a_daemon_waits_for_its_name_after_a_lost_connection(tmp_path: Path, postgres: Postgres, database: str) -> None:
+    """Another machine took its name during the disconnect. Events are spooled, health reports it, and it recovers."""
     where = {"cwd": "/projects/app", "tmux_pane": "%1"}
     with running_daemon(tmp_path / "one", database=database, machine="laptop") as one:
         os.kill(one.pid, signal.SIGSTOP)
         postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
         with running_daemon(tmp_path / "two", database=database, machine="laptop"):
             os.kill(one.pid, signal.SIGCONT)
-            wait_until(lambda: "HEADSPACE_MACHINE" in _failing(one, "stream"), "a health that says so")
+            wait_until(lambda: "HEADSPACE_MACHINE" in _failing(one, "stream"), "the problem in health")
             assert one.post("session-start", {"session_id": "a", **where}).json()["status"] == "spooled"
             assert "laptop" in one.status["troubles"][-1]["reason"]
-        wait_until(lambda: [agent["session_id"] for agent in one.agents()] == ["a"], "what waited")
+        wait_until(lambda: [agent["session_id"] for agent in one.agents()] == ["a"], "the spooled event")
         assert one.verified()
 
 
@@ -190,7 +190,7 @@ def _failing(daemon: RunningDaemon, name: str) -> str:
 # --- the stream -------------------------------------------------------------------------------------------------------
 
 
-def test_a_reader_of_one_daemon_hears_what_the_other_does(tmp_path: Path, database: str) -> None:
+def test_a_reader_of_one_daemon_receives_the_events_of_the_other(tmp_path: Path, database: str) -> None:
     """An event sent to one daemon is on the stream of the other."""
     with two_daemons(tmp_path, database) as (one, two), two.stream() as stream:
         one.post("session-start", {"session_id": "one", "cwd": "/projects/one"})
@@ -199,7 +199,7 @@ def test_a_reader_of_one_daemon_hears_what_the_other_does(tmp_path: Path, databa
 
 
 def test_a_lost_listener_misses_nothing(tmp_path: Path, postgres: Postgres, database: str) -> None:
-    """The connection on which a daemon hears of others is cut: its readers still get everything, in order."""
+    """The listening connection of a daemon is closed. Its readers still get all messages in order."""
     with two_daemons(tmp_path, database) as (one, two), two.stream() as stream:
         for number in range(20):
             if number % 5 == 2:
@@ -207,33 +207,33 @@ def test_a_lost_listener_misses_nothing(tmp_path: Path, postgres: Postgres, data
                 postgres.execute(cut)
             reply = one.post("session-start", {"session_id": f"s{number}", "cwd": f"/projects/{number}"})
             assert reply.status == 200
-        heard = [stream.until_type("agent_created").data["agent"]["session_id"] for _ in range(20)]
-        assert heard == [f"s{number}" for number in range(20)]
+        received = [stream.until_type("agent_created").data["agent"]["session_id"] for _ in range(20)]
+        assert received == [f"s{number}" for number in range(20)]
 
 
-# --- one of them dies -------------------------------------------------------------------------------------------------
+# --- kill -------------------------------------------------------------------------------------------------------------
 
 
 def test_one_of_two_is_killed_under_load(tmp_path: Path, database: str) -> None:
-    """What either acknowledged is stored, exactly once; the other goes on, with all agents and no gap in the stream."""
+    """Every acknowledged event is stored exactly once. The other daemon has all agents and a stream without gaps."""
     with two_daemons(tmp_path, database) as (one, two), one.stream() as stream:
         load = Load([one, two])
         load.start()
         wait_until(load.is_under_way, "some acknowledged events")
         two.kill()
         before = len(load.acknowledged)
-        wait_until(lambda: len(load.acknowledged) > before + 100, "the other daemon to go on")
+        wait_until(lambda: len(load.acknowledged) > before + 100, "the other daemon to continue")
         stopping = threading.Thread(target=one.stop)
         stopping.start()
-        heard = [message.id for message in stream.rest()]
+        received = [message.id for message in stream.rest()]
         stopping.join(60)
         load.join()
     ledger = Ledger()
-    ledger.enter(load)
+    ledger.add(load)
     ledger.check(stored_marks(tmp_path, database))
     with running_daemon(tmp_path / "two", database=database, machine="two") as again:
         assert again.verified()
         assert len(again.agents()) == 8
         with again.stream(last_event_id=0) as stream:
-            stored = [stream.next().id for _ in heard]
-    assert stored == heard
+            stored = [stream.next().id for _ in received]
+    assert stored == received

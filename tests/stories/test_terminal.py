@@ -1,4 +1,4 @@
-"""Agents in real terminals: run, send, jump and resume, in a tmux server of their own."""
+"""Agents in real terminals: run, send, jump and resume, in a separate tmux server."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ pytestmark = needs_tmux
 
 @pytest.fixture(scope="module")
 def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """A terminal and its daemon, shared: each test has panes of its own."""
+    """A shared terminal and its daemon. Each test has its own panes."""
     folder = tmp_path_factory.mktemp("terminal")
     with running_daemon(folder / "home") as daemon, terminal(folder, daemon) as made:
         yield made
@@ -42,20 +42,20 @@ def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
         "long " * 200,
     ],
 )
-def test_what_is_sent_arrives_once_and_as_it_is(tmux: Terminal, text: str) -> None:
-    """Every text is typed literally, once, and confirmed by the client's own prompt."""
+def test_a_sent_text_arrives_once_and_unchanged(tmux: Terminal, text: str) -> None:
+    """Every text is typed literally and once, and the client's prompt confirms it."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     before = len(tmux.prompts())
     done = run_in(tmux, "send", agent["name"], "--", text)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{agent['name']} has it.\n"
+    assert done.stdout == f"{agent['name']} received the text.\n"
     assert tmux.prompts()[before:] == [text.strip()] or tmux.prompts()[before:] == [text]
     tmux.keys(pane, "/exit", "Enter")
 
 
-def test_the_log_says_who_typed_what(tmux: Terminal) -> None:
-    """What was typed is an operator's act in the log, and one turn, not two."""
+def test_the_log_records_who_typed_what(tmux: Terminal) -> None:
+    """A typed text is an operator's act in the log, and one turn, not two."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     run_in(tmux, "send", agent["id"], "Say who.")
@@ -68,7 +68,7 @@ def test_the_log_says_who_typed_what(tmux: Terminal) -> None:
 
 
 def test_the_same_send_twice_is_typed_once(tmux: Terminal) -> None:
-    """A sender who did not hear the answer may ask again with the same id."""
+    """A sender that got no reply may repeat the request with the same id."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     before = len(tmux.prompts())
@@ -78,8 +78,8 @@ def test_the_same_send_twice_is_typed_once(tmux: Terminal) -> None:
     assert tmux.prompts()[before:] == ["Only once."]
 
 
-def test_several_at_once_do_not_mix(tmux: Terminal) -> None:
-    """Whoever types to the same pane waits for the other."""
+def test_simultaneous_texts_do_not_mix(tmux: Terminal) -> None:
+    """Texts to the same pane are typed one after the other."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     before = len(tmux.prompts())
@@ -94,7 +94,7 @@ def test_several_at_once_do_not_mix(tmux: Terminal) -> None:
 
 
 def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
-    """A text would be taken for an answer: it is refused, and nothing is typed."""
+    """A dialog would treat the text as an answer, so it is refused and nothing is typed."""
     pane = tmux.start("claude")
     tmux.agent_in(pane)
     tmux.keys(pane, "ask", "Enter")
@@ -106,8 +106,8 @@ def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
     assert len(tmux.prompts()) == before
 
 
-def test_one_that_rests_is_not_interrupted(tmux: Terminal) -> None:
-    """A second Esc would open the client's own dialog: nothing is pressed, and nothing is written down."""
+def test_an_idle_agent_is_not_interrupted(tmux: Terminal) -> None:
+    """A second Esc would open the client's own dialog, so no key is pressed and nothing is recorded."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     done = run_in(tmux, "interrupt", agent["name"])
@@ -117,7 +117,7 @@ def test_one_that_rests_is_not_interrupted(tmux: Terminal) -> None:
 
 
 def test_another_program_in_the_pane_is_not_interrupted(tmux: Terminal) -> None:
-    """It is believed to work, but its client does not run there any more: nothing is pressed."""
+    """The agent is shown as working, but its client no longer runs there, so no key is pressed."""
     pane = tmux.start("claude; exec cat -v")
     agent = tmux.agent_in(pane)
     tmux.daemon.post("user-prompt-submit", {"session_id": agent["session_id"], "cwd": agent["cwd"], "prompt": "Go"})
@@ -128,7 +128,7 @@ def test_another_program_in_the_pane_is_not_interrupted(tmux: Terminal) -> None:
 
 
 def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
-    """The refusal says how to bring it back."""
+    """The refusal names the command to resume it."""
     pane = tmux.start("claude; exec sh")
     agent = tmux.agent_in(pane)
     tmux.keys(pane, "/exit", "Enter")
@@ -139,7 +139,7 @@ def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
 
 
 def test_another_program_in_the_pane_gets_nothing(tmux: Terminal) -> None:
-    """The pane is the agent's only while its client runs there."""
+    """The pane belongs to the agent only while its client runs there."""
     pane = tmux.start("claude; exec cat")
     agent = tmux.agent_in(pane)
     stranger = subprocess.Popen(["sleep", "600"], env={"TMUX": tmux.tmux("display", "-p", "#{socket_path},1,0")})
@@ -155,8 +155,8 @@ def test_another_program_in_the_pane_gets_nothing(tmux: Terminal) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "\x1b[2J", "bell\x07", "c1\x9b2J"])
-def test_what_a_terminal_would_act_on_is_refused(tmux: Terminal, text: str) -> None:
-    """Control characters are never typed."""
+def test_control_characters_are_refused(tmux: Terminal, text: str) -> None:
+    """They are never typed, and neither is an empty text."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": text}, scope="act")
@@ -165,7 +165,7 @@ def test_what_a_terminal_would_act_on_is_refused(tmux: Terminal, text: str) -> N
 
 
 def test_an_agent_outside_of_tmux_is_refused_with_a_reason(tmux: Terminal) -> None:
-    """Nobody can type where there is no pane."""
+    """Without a pane nothing can be typed."""
     tmux.daemon.post("session-start", {"session_id": "elsewhere", "cwd": "/projects/elsewhere"})
     agent = next(agent for agent in tmux.daemon.agents() if agent["session_id"] == "elsewhere")
     done = run_in(tmux, "send", agent["name"], "Hello.")
@@ -173,8 +173,8 @@ def test_an_agent_outside_of_tmux_is_refused_with_a_reason(tmux: Terminal) -> No
     assert "does not run in tmux" in done.stderr
 
 
-def test_a_pane_in_copy_mode_is_typed_into_all_the_same(tmux: Terminal) -> None:
-    """Somebody scrolled up: the text goes to the client, not to tmux."""
+def test_a_pane_in_copy_mode_receives_the_text(tmux: Terminal) -> None:
+    """The user has scrolled up. The text goes to the client, not to tmux."""
     pane = tmux.start("claude")
     agent = tmux.agent_in(pane)
     tmux.tmux("copy-mode", "-t", pane)
@@ -187,7 +187,7 @@ def test_a_pane_in_copy_mode_is_typed_into_all_the_same(tmux: Terminal) -> None:
 
 
 def test_run_registers_the_agent_first(tmux: Terminal) -> None:
-    """The placeholder becomes the agent: one agent, with the name, role and mode that were given."""
+    """The placeholder becomes the agent: one agent, with the given name, role and mode."""
     count = len(tmux.daemon.agents())
     pane = tmux.start("headspace run --name login-fix --role reviewer --mode mission --model opus", session="runs")
     agent = tmux.agent_in(pane)
@@ -205,29 +205,31 @@ def test_run_registers_the_agent_first(tmux: Terminal) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 7])
-def test_run_exits_as_the_client_does(tmux: Terminal, tmp_path: Path, code: int) -> None:
-    """Its exit code is the client's, and the agent has ended."""
-    told = tmp_path / "code"
-    pane = tmux.start(f"headspace run; echo $? >{told}; exec sh")
+def test_run_has_the_exit_code_of_the_client(tmux: Terminal, tmp_path: Path, code: int) -> None:
+    """The agent has ended too."""
+    code_file = tmp_path / "code"
+    pane = tmux.start(f"headspace run; echo $? >{code_file}; exec sh")
     agent = tmux.agent_in(pane)
     tmux.keys(pane, f"/exit {code}", "Enter")
-    wait_until(lambda: told.exists() and told.read_text().strip() == str(code), "the exit code")
+    wait_until(lambda: code_file.exists() and code_file.read_text().strip() == str(code), "the exit code")
     wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
 
 
 def test_signals_reach_the_client(tmux: Terminal, tmp_path: Path) -> None:
-    """A signal to the wrapper ends the client, and the exit code says which it was."""
-    told = tmp_path / "code"
-    pane = tmux.start(f"headspace run; echo $? >{told}; exec sh")
+    """A signal to the wrapper ends the client, and the exit code contains the signal."""
+    code_file = tmp_path / "code"
+    pane = tmux.start(f"headspace run; echo $? >{code_file}; exec sh")
     agent = tmux.agent_in(pane)
     wrapper = int(Path(f"/proc/{agent['pid']}/stat").read_text().rpartition(") ")[2].split()[1])
     os.kill(wrapper, signal.SIGTERM)
-    wait_until(lambda: told.exists() and told.read_text().strip() == str(128 + signal.SIGTERM), "the exit code")
+    wait_until(
+        lambda: code_file.exists() and code_file.read_text().strip() == str(128 + signal.SIGTERM), "the exit code"
+    )
     wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
 
 
-def test_a_client_that_never_reports_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> None:
-    """The placeholder ends with the client, even without a single hook."""
+def test_a_client_without_hooks_leaves_no_placeholder(tmux: Terminal, tmp_path: Path) -> None:
+    """The placeholder ends with the client, even without a hook."""
     broken = tmp_path / "claude"
     broken.write_text("#!/bin/sh\nexit 9\n")
     broken.chmod(0o755)
@@ -236,8 +238,8 @@ def test_a_client_that_never_reports_leaves_no_phantom(tmux: Terminal, tmp_path:
     assert tmux.daemon.agent("never")["state"] == "ended"
 
 
-def test_a_killed_wrapper_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> None:
-    """Its placeholder ends, though nobody could tell; the client, if it lives, reports for itself."""
+def test_a_killed_wrapper_leaves_no_placeholder(tmux: Terminal, tmp_path: Path) -> None:
+    """Its placeholder ends although nothing reported it. A client that still runs reports itself."""
     silent = tmp_path / "claude"
     silent.write_text("#!/bin/sh\nexec sleep 600\n")
     silent.chmod(0o755)
@@ -252,14 +254,14 @@ def test_a_killed_wrapper_leaves_no_phantom(tmux: Terminal, tmp_path: Path) -> N
     child.kill()
 
 
-def test_a_supervised_client_goes_on_in_a_new_session(tmux: Terminal) -> None:
-    """When its context is spent it is ended and started anew, as the same agent; who leaves it ends both."""
+def test_a_supervised_client_continues_in_a_new_session(tmux: Terminal) -> None:
+    """With a full context it is restarted as the same agent. Leaving the client ends both."""
     pane = tmux.start("headspace run --supervise --name phoenix --prompt 'Begin here.'", project="phoenix")
     agent = tmux.agent_in(pane)
     assert tmux.notes()[-1]["start"] == ["--", "Begin here."]
     call(tmux.daemon, "effort.start", {"skill": "fix", "cwd": str(tmux.projects / "phoenix")})
     tmux.keys(pane, "hello", "Enter")
-    wait_until(lambda: tmux.daemon.get(f"/api/efforts?agent={agent['id']}").json(), "the effort to be taken up")
+    wait_until(lambda: tmux.daemon.get(f"/api/efforts?agent={agent['id']}").json(), "the effort of the agent")
     tmux.keys(pane, "overflow", "Enter")
     wait_until(lambda: tmux.daemon.agent(agent["id"])["supervision"]["restarts"] == 1, "the restart")
     again = wait_until(
@@ -275,8 +277,8 @@ def test_a_supervised_client_goes_on_in_a_new_session(tmux: Terminal) -> None:
     assert tmux.daemon.verified()
 
 
-def test_run_says_why_it_does_not(tmux: Terminal, tmp_path: Path) -> None:
-    """No daemon is 3, a name that is taken is 4, no Claude Code is 127; each says what to do."""
+def test_run_reports_why_it_fails(tmux: Terminal, tmp_path: Path) -> None:
+    """No daemon exits with 3, a name in use with 4, no Claude Code with 127. Each message has a remedy."""
     assert run_in(tmux, "run", "--here", HEADSPACE_HOME=str(tmp_path)).returncode == 3
     missing = run_in(tmux, "run", "--here", PATH="/usr/bin:/bin")
     assert (missing.returncode, "PATH" in missing.stderr) == (127, True)
@@ -286,8 +288,8 @@ def test_run_says_why_it_does_not(tmux: Terminal, tmp_path: Path) -> None:
     assert (taken.returncode, name in taken.stderr) == (4, True)
 
 
-def test_run_makes_a_session_of_its_own(tmux: Terminal) -> None:
-    """Detached it starts in a new tmux session, with everything that it was given."""
+def test_run_detached_creates_a_tmux_session(tmux: Terminal) -> None:
+    """It starts in a new tmux session with all its arguments."""
     done = run_in(tmux, "run", "--detached", "--name", "apart", "a prompt; with $(things)")
     assert done.returncode == 0, done.stderr
     pane = tmux.tmux("list-panes", "-t", "=apart", "-F", "#{pane_id}")
@@ -300,30 +302,30 @@ def test_run_makes_a_session_of_its_own(tmux: Terminal) -> None:
 # --- jump and resume --------------------------------------------------------------------------------------------------
 
 
-def test_jump_lands_in_the_right_pane(tmux: Terminal) -> None:
-    """From inside another session: the terminal shows the agent's window and pane."""
+def test_jump_opens_the_right_pane(tmux: Terminal) -> None:
+    """From another session, the terminal shows the agent's window and pane."""
     pane = tmux.start("sh", session="target")
     window = tmux.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "target", "claude")
     tmux.tmux("split-window", "-d", "-t", window, "sh")
     agent = tmux.agent_in(window)
     start = tmux.start("sh", session="start")
     with tmux.attached("start"):
-        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "start", "somebody to be attached")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "start", "an attached user")
         tmux.keys(start, f"headspace jump {agent['name']}", "Enter")
         wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == window, "the agent's pane in front")
         assert tmux.tmux("list-clients", "-F", "#{session_name}") == "target"
     assert pane != window
 
 
-def test_jump_refuses_what_is_not_there(tmux: Terminal) -> None:
-    """An agent without a pane is named, with what to do."""
+def test_jump_refuses_an_agent_without_a_pane(tmux: Terminal) -> None:
+    """The message names the agent and a remedy."""
     tmux.daemon.post("session-start", {"session_id": "no-pane", "cwd": "/projects/no-pane"})
     agent = next(agent for agent in tmux.daemon.agents() if agent["session_id"] == "no-pane")
     done = run_in(tmux, "jump", agent["name"])
     assert (done.returncode, "headspace run" in done.stderr) == (1, True)
 
 
-def test_resume_brings_the_agent_back(tmux: Terminal) -> None:
+def test_resume_continues_the_agent(tmux: Terminal) -> None:
     """The same agent, with the same session, in its own directory."""
     pane = tmux.start("claude", project="resumed")
     agent = tmux.agent_in(pane)
@@ -337,13 +339,13 @@ def test_resume_brings_the_agent_back(tmux: Terminal) -> None:
 
 @pytest.fixture
 def other_machine(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """A daemon of another machine's name."""
+    """A daemon with the name of another machine."""
     with running_daemon(tmp_path / "other", machine="here") as daemon:
         yield daemon
 
 
 def test_an_agent_of_another_machine_is_left_to_its_daemon(tmux: Terminal, other_machine: RunningDaemon) -> None:
-    """Acts are done where the agent runs; from elsewhere they are refused, with where to go."""
+    """Acts need the agent's machine. Elsewhere they are refused, and the message names that machine."""
     agent = tmux.agent_in(tmux.start("claude"))
     done = run_in(tmux, "jump", agent["id"], HEADSPACE_MACHINE="elsewhere")
     assert (done.returncode, "runs on" in done.stderr) == (1, True)

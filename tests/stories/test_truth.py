@@ -1,4 +1,4 @@
-"""States are right although an Esc fires no hook, a killed client fires none and a daemon that was down heard none."""
+"""States are right without hooks: after Esc, after a killed client, and after the daemon was down."""
 
 import json
 import subprocess
@@ -12,17 +12,17 @@ CLIENT = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def state(daemon: RunningDaemon, agent_id: str) -> str:
-    """The state that is shown."""
+    """The shown state."""
     return str(daemon.agent(agent_id)["state"])
 
 
 def only_agent(daemon: RunningDaemon) -> dict[str, object]:
-    """The one agent on the board, once it is there."""
+    """Wait for the only agent on the board."""
     return wait_until(lambda: (daemon.agents() or [{}])[0], "an agent")
 
 
-def test_an_esc_is_seen(tmp_path: Path) -> None:
-    """The prompt is told by a hook, the interrupt by the client's files alone; why is told as well."""
+def test_esc_is_detected(tmp_path: Path) -> None:
+    """A hook reports the prompt, only the client's files show the interrupt, and the evidence explains it."""
     files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path) as daemon:
         agent = daemon.post("user-prompt-submit", {"session_id": "s1", "cwd": "/tmp", "prompt": "Fix it"}).json()
@@ -36,8 +36,8 @@ def test_an_esc_is_seen(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
-def test_a_config_dir_that_gets_the_hooks_is_read_from_then_on(tmp_path: Path) -> None:
-    """The daemon runs already, and nobody tells it: it looks into the new directory by itself."""
+def test_a_config_dir_is_read_after_its_hooks_are_installed(tmp_path: Path) -> None:
+    """The running daemon finds the new directory by itself."""
     other = tmp_path / "other"
     files = WatchedConfigDir(other)
     with running_daemon(tmp_path) as daemon:
@@ -50,8 +50,8 @@ def test_a_config_dir_that_gets_the_hooks_is_read_from_then_on(tmp_path: Path) -
         wait_until(lambda: state(daemon, agent["agent_id"]) == "idle", "the interrupt")
 
 
-def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None:
-    """Everything happened while the daemon was down: state, command and turns are as if it had been up."""
+def test_a_session_without_a_daemon_is_shown_afterwards(tmp_path: Path) -> None:
+    """State, command and turns are the same as with a running daemon."""
     files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path):
         pass  # from now on Headspace knows this config dir
@@ -67,8 +67,8 @@ def test_a_session_that_nobody_heard_is_there_afterwards(tmp_path: Path) -> None
         assert daemon.verified()
 
 
-def test_a_killed_client_is_missed(tmp_path: Path) -> None:
-    """Its registry entry is left behind, and its process is gone: within a few seconds it is shown as ended."""
+def test_a_killed_client_is_detected(tmp_path: Path) -> None:
+    """The registry entry remains but the process has ended. Within a few seconds the agent is shown as ended."""
     files = WatchedConfigDir(tmp_path)
     with running_daemon(tmp_path) as daemon, subprocess.Popen(CLIENT) as client:
         files.register("s1", "busy", pid=client.pid)
@@ -78,16 +78,16 @@ def test_a_killed_client_is_missed(tmp_path: Path) -> None:
         wait_until(lambda: state(daemon, str(agent["id"])) == "ended", "the end")
 
 
-def test_health_tells_of_every_source(tmp_path: Path) -> None:
-    """What is read, and what is not."""
+def test_health_has_every_source(tmp_path: Path) -> None:
+    """Each source has a status."""
     with running_daemon(tmp_path) as daemon:
         parts = daemon.get("/health", scope=None).json()["parts"]
         assert {"registry", "transcripts", "processes", "reconciler"} <= set(parts)
         assert {part["status"] for part in parts.values()} == {"ok"}
 
 
-def test_the_past_is_imported(tmp_path: Path) -> None:
-    """`headspace import` brings in what was there before, and says so; a second time there is nothing to do."""
+def test_earlier_sessions_are_imported(tmp_path: Path) -> None:
+    """`headspace import` imports earlier transcripts and reports them. A second run imports nothing."""
     files = WatchedConfigDir(tmp_path)
     for name in ("s1", "s2"):
         session = files.session(name)

@@ -1,4 +1,4 @@
-"""An upgrade under live clients: hooks go on, readers go on, and nothing is lost or told twice."""
+"""An upgrade while clients run: hooks and readers continue, and no event is lost or duplicated."""
 
 import json
 import socket
@@ -24,7 +24,7 @@ EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 
 
 class Traffic:
-    """Clients whose hooks never rest."""
+    """Clients that send hooks continuously."""
 
     def __init__(self, hooks: Hooks, clients: int = 3) -> None:
         self._hooks = hooks
@@ -58,7 +58,7 @@ class Traffic:
 
 
 def stored_marks(home: Path) -> Counter[str]:
-    """What the journal has of it."""
+    """The marks in the journal."""
     with closing(sqlite3.connect(home / "headspace.db")) as database:
         rows = database.execute("SELECT payload FROM events WHERE origin = 'hook'").fetchall()
     return Counter(json.loads(payload).get("mark") for (payload,) in rows)
@@ -66,26 +66,26 @@ def stored_marks(home: Path) -> Counter[str]:
 
 @pytest.fixture
 def port() -> str:
-    """A port that is free, and the same before and after."""
+    """A free port, the same before and after."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return str(listener.getsockname()[1])
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """A home whose daemon is stopped in the end."""
+    """A home whose daemon is stopped at the end."""
     place = tmp_path / "home"
     place.mkdir()
     yield place
     run_headspace(place, "down")
 
 
-def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
-    """`up` of a newer version while hooks fire and somebody follows: every event is there once, for the reader too."""
+def test_an_upgrade_loses_no_events(home: Path, tmp_path: Path, port: str) -> None:
+    """`up` of a newer version runs while hooks arrive and a reader follows. Both have every event exactly once."""
     run_headspace(home, "up", "--yes", "--no-open", HEADSPACE_PORT=port)
     paths, hooks = find_paths({"HEADSPACE_HOME": str(home)}), Hooks(home)
-    heard: list[int] = []
-    reader = threading.Thread(target=listen, args=(lambda: ApiClient.local(paths), heard), daemon=True)
+    received: list[int] = []
+    reader = threading.Thread(target=listen, args=(lambda: ApiClient.local(paths), received), daemon=True)
     reader.start()
     with Traffic(hooks) as traffic:
         wait_until(lambda: len(traffic.fired) > 40, "some traffic")
@@ -98,13 +98,15 @@ def test_an_upgrade_is_not_felt(home: Path, tmp_path: Path, port: str) -> None:
     assert daemon is not None
     assert daemon.version == "99.0"
     client = ApiClient.local(paths)
-    wait_until(lambda: client.status()["spool"]["depth"] == 0, "the spool to be taken")
+    wait_until(lambda: client.status()["spool"]["depth"] == 0, "the spool to be empty")
     assert stored_marks(home) == Counter(traffic.fired)
-    wait_until(lambda: bool(heard) and heard[-1] >= client.status()["last_seq"], "the reader to have heard all")
-    assert heard == sorted(set(heard))
+    wait_until(
+        lambda: bool(received) and received[-1] >= client.status()["last_seq"], "the reader to receive all messages"
+    )
+    assert received == sorted(set(received))
     assert client.db_verify()["ok"]
 
 
-def listen(find: Callable[[], ApiClient], heard: list[int]) -> None:
-    """Follow the stream through everything."""
-    heard.extend(message.id for message in follow(find, 0) if message.id is not None)
+def listen(find: Callable[[], ApiClient], received: list[int]) -> None:
+    """Follow the stream across restarts."""
+    received.extend(message.id for message in follow(find, 0) if message.id is not None)

@@ -262,11 +262,11 @@ class FixedFeed:
     def __init__(self, agents: Sequence[Json] | None = None) -> None:
         self._agents = list(sample_agents() if agents is None else agents)
         self._events: list[FeedEvent] = []
-        self._on_update: Callable[[], None] = lambda: None
+        self._on_update: Callable[[], object] = lambda: None
         self.details_requests: list[str] = []
         self.reloads = 0
 
-    def start(self, on_update: Callable[[], None]) -> None:
+    def start(self, on_update: Callable[[], object]) -> None:
         self._on_update = on_update
         self.emit(FeedEvent("loaded", {}, tuple(dict(agent) for agent in self._agents)))
 

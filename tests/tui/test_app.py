@@ -56,7 +56,7 @@ def selected_name(app: Top) -> str:
 class SilentFeed(FixedFeed):
     """A feed without a daemon."""
 
-    def start(self, _on_update: Callable[[], None]) -> None:
+    def start(self, _on_update: Callable[[], object]) -> None:
         """Emits nothing."""
 
 

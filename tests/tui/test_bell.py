@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
+from claude_headspace.surfaces.tui.actions import TerminalActions
 from tests.support import running_daemon, wait_until
 from tests.terminals import Terminal, needs_tmux, terminal
 from tests.tui.board import sample_agents

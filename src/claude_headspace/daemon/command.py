@@ -1,4 +1,4 @@
-"""The command `serve`: runs the daemon in the foreground, until Ctrl+C or a signal."""
+"""The CLI command `serve`: runs the daemon in the foreground, until Ctrl+C or a signal."""
 
 import os
 import signal

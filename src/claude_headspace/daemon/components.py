@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from claude_headspace.config import Paths, Settings, claude_config_dirs
-from claude_headspace.daemon.health import Counters
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
@@ -75,7 +74,7 @@ class Base:
     spool: Spool
     outages: Outages
     clock: SteadyClock
-    counters: Counters
+    metrics: Metrics
     changes: ChangePublisher
 
     @property
@@ -98,7 +97,7 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
     spool = Spool(paths.spool)
     outages = Outages(wall_clock, paths.outages_file, spool.count_new)
     clock = SteadyClock(outages.add_past_outage)
-    return Base(settings, paths, journal, spool, outages, clock, Counters(Metrics()), ChangePublisher())
+    return Base(settings, paths, journal, spool, outages, clock, Metrics(), ChangePublisher())
 
 
 # --- stream -----------------------------------------------------------------------------------------------------------
@@ -160,7 +159,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         clock,
         rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings))),
         outages=base.outages,
-        observe_commit=base.counters.metrics.committed,
+        observe_commit=base.metrics.committed,
         check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
     agents, locations = AgentCache(base.host), ProjectLocator()
@@ -195,7 +194,7 @@ class Hooks:
 
 def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     """Create the pipeline."""
-    settings, engine, sources, counters = base.settings, inputs.engine, inputs.sources, base.counters
+    settings, engine, sources, metrics = base.settings, inputs.engine, inputs.sources, base.metrics
     efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
     injection = ContextInjection(efforts, settings, engine)
     held = HeldHooks(
@@ -211,13 +210,13 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
         inputs.guard,
         injection,
         engine,
-        SpoolFallback(base.spool, settings.patience_seconds, base.outages, counters.refused),
+        SpoolFallback(base.spool, settings.patience_seconds, base.outages, metrics.refused),
         held,
         inputs.agents,
         inputs.reconciler,
     )
     spool = SpoolReader(
-        base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, counters
+        base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, metrics
     )
     return Hooks(expected, efforts, injection, held, pipeline, spool)
 
@@ -277,7 +276,8 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, outputs.mission_reports.update_agent)
     base.changes.on_effort(hooks.efforts.update)
-    base.changes.on_messages(stream.events.publish, outputs.displays.refresh, outputs.pane_views.refresh)
+    base.changes.on_messages(stream.events.publish)
+    base.changes.set_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

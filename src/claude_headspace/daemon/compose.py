@@ -52,9 +52,8 @@ from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
 from claude_headspace.surfaces.api.answers import Answers
-from claude_headspace.surfaces.api.context import ApiContext
+from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
-from claude_headspace.surfaces.api.installation import Installation
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
 from claude_headspace.surfaces.auth.answer_links import hostname
 from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
@@ -65,7 +64,7 @@ from claude_headspace.surfaces.auth.tokens import DerivedTokens
 from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
-from claude_headspace.surfaces.socket.commands import Commands
+from claude_headspace.surfaces.socket.commands import SocketCommands
 from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import NoteCommand
 
@@ -97,11 +96,9 @@ class Daemon:
         self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
+            base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            counters=self.base.counters,
-            outages=self.base.outages,
-            journal=journal,
-            clock=self.base.clock,
+            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -132,7 +129,7 @@ class Daemon:
         base, api = self.base, self.api
         answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.counters, event_name_reader)
+            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.metrics, event_name_reader)
             for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
@@ -174,7 +171,7 @@ async def _describe(_request: Request) -> Response:
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
     efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
     note = NoteCommand(read.agents, inputs.engine, base.host)
-    commands = Commands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
+    commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
 
 

@@ -4,19 +4,19 @@ Every component reports its own health as `(running, failure, detail)`. This mod
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from claude_headspace import __version__
+from claude_headspace.daemon.components import Base
+from claude_headspace.daemon.lifecycle import Lifecycle
 from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.spool import SpoolReader
 from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.views import iso
-from claude_headspace.ports import Clock, Journal, JournalCounts
+from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.health import (
     WAITING_FOR_DATABASE,
     ComponentStatus,
@@ -26,7 +26,6 @@ from claude_headspace.surfaces.api.health import (
     SpoolStatus,
     component_status,
 )
-from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.live.stream import EventStream
 
 ReportHealth = Callable[[], tuple[bool, str | None, str]]
@@ -34,33 +33,6 @@ ReportHealth = Callable[[], tuple[bool, str | None, str]]
 
 SOURCES = ("registry", "transcripts", "processes")
 """Components that watch the clients without hooks; `/hook/status` lists them."""
-
-
-class Counters:
-    """What was counted since the start, and what the journal contained then."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self.metrics = metrics
-        self.journal = JournalCounts(0, 0, 0, 0, {})
-        self.last_hook_at: Micros | None = None
-        """When the last hook of this host was received, before the start."""
-        self.events = 0
-        self.refusals: Counter[str] = Counter()
-
-    def load(self, journal: Journal, host: str) -> None:
-        """Read the counts of the journal, at the start."""
-        self.journal = journal.counts()
-        self.last_hook_at = journal.last_hook_at(host)
-
-    def stored(self, name: str, seconds: float) -> None:
-        """A hook was stored, and how long that took."""
-        self.events += 1
-        self.metrics.stored(name, seconds)
-
-    def refused(self, code: str) -> None:
-        """A hook was refused."""
-        self.refusals[code] += 1
-        self.metrics.refused(code)
 
 
 def journal_health(journal: Journal, outages: Outages) -> ReportHealth:
@@ -100,11 +72,9 @@ class ComponentHealth:
 class StatusReport:
     """Implements `surfaces.api.health.DaemonStatus`."""
 
+    base: Base
     components: ComponentHealth
-    counters: Counters
-    outages: Outages
-    journal: Journal
-    clock: Clock
+    lifecycle: Lifecycle
     reconciler: Reconciler
     spool: SpoolReader
     stream: EventStream
@@ -115,29 +85,29 @@ class StatusReport:
 
     def metrics_page(self) -> bytes:
         """All metrics, in the text format of Prometheus."""
-        return self.counters.metrics.text(self.status().agents, self.stream.readers, self.spool.counts().depth)
+        return self.base.metrics.text(self.status().agents, self.stream.readers, self.spool.counts().depth)
 
     def status(self) -> HookStatus:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
-        last, looked_at = self.reconciler.last_event_at or self.counters.last_hook_at, self.reconciler.checked_at
+        last, looked_at = self.reconciler.last_event_at or self.lifecycle.last_hook_at, self.reconciler.checked_at
         return HookStatus(
             enabled=True,
             mode=polling.mode.value,
             polling_interval_seconds=polling.interval_seconds,
             last_event_at=iso(last) if last else None,
-            seconds_since_last_event=round((self.clock() - last) / 1e6, 1) if last else None,
+            seconds_since_last_event=round((self.base.clock() - last) / 1e6, 1) if last else None,
             last_look_at=iso(looked_at) if looked_at else None,
             events_total=counts.events if counts else None,
-            events_since_start=self.counters.events,
+            events_since_start=self.base.metrics.events,
             agents=counts.by_state if counts else None,
             anomalies=counts.anomalies if counts else None,
             last_seq=counts.last_seq if counts else None,
-            refused=dict(self.counters.refusals),
+            refused=dict(self.base.metrics.refusals),
             spool=self._spool(),
             sources=self.components.of(*SOURCES),
             journal=self.components.of("journal")["journal"],
-            troubles=[self._outage(each) for each in self.outages.all],
+            troubles=[self._outage(each) for each in self.base.outages.all],
             version=__version__,
             pid=os.getpid(),
             started_at=iso(self.reconciler.started_at),
@@ -145,9 +115,9 @@ class StatusReport:
 
     def _journal_counts(self) -> JournalCounts | None:
         """The counts of the journal; None while it is unavailable. A file can be read even if its disk is full."""
-        if self.outages.current is None or not self.journal.is_shared:
+        if self.base.outages.current is None or not self.base.journal.is_shared:
             with suppress(JournalUnavailable):
-                return self.journal.counts()
+                return self.base.journal.counts()
         return None
 
     def _outage(self, outage: Outage) -> OutageView:

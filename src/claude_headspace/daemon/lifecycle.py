@@ -47,7 +47,13 @@ class Lifecycle:
     outputs: Outputs
     socket: RpcServer
     advertisement: Advertisement | None
-    _starting: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self.last_hook_at: Micros | None = None
+        """When the last hook of this host was received, before the start."""
+        self._last_seq = 0
+        """The newest sequence number, before the start."""
+        self._starting: asyncio.Task[None] | None = None
 
     @property
     def is_starting(self) -> bool:
@@ -86,7 +92,8 @@ class Lifecycle:
         return True
 
     def _load(self) -> None:
-        self.base.counters.load(self.base.journal, self.base.host)
+        self._last_seq = self.base.journal.counts().last_seq
+        self.last_hook_at = self.base.journal.last_hook_at(self.base.host)
         self.base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:
@@ -116,7 +123,7 @@ class Lifecycle:
         await hooks.held.release_all(await asyncio.to_thread(self._own_agents))
         if self.base.spool.depth:
             await inputs.sources.read_backlog()
-        stream.events.start(self.base.counters.journal.last_seq)
+        stream.events.start(self._last_seq)
         if stream.follower is not None:
             stream.follower.start()
             stream.follower.read_soon()

@@ -18,7 +18,7 @@ import uvicorn
 
 from claude_headspace import __version__
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
-from claude_headspace.config import Paths, Settings, without_password
+from claude_headspace.config import Paths, Settings, without_password, write_private_file
 from claude_headspace.daemon.compose import Daemon
 from claude_headspace.daemon.lifecycle import GRACE_SECONDS
 from claude_headspace.daemon.logs import configure_logging
@@ -158,8 +158,5 @@ def _announce(settings: Settings, paths: Paths, listener: socket.socket) -> Daem
         settings.host_name,
         without_password(database_url(settings, paths)),
     )
-    draft = paths.daemon_file.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(msgspec.json.encode(info))
-    draft.replace(paths.daemon_file)
+    write_private_file(paths.daemon_file, msgspec.json.encode(info))
     return info

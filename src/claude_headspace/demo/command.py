@@ -1,4 +1,4 @@
-"""The command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
+"""The CLI command `demo`: starts a sandbox, plays the scenarios, and removes everything at the end."""
 
 import asyncio
 import os
@@ -21,9 +21,9 @@ from claude_headspace.surfaces.cli.open import open_in_browser
 from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.cli.presentation.setup import demo_intro
 from claude_headspace.surfaces.text.timestamps import parse_duration
+from claude_headspace.surfaces.tui.actions import TerminalActions
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import LiveFeed
-from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
 
 
 @examples("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")

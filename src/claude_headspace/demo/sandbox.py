@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -27,12 +26,12 @@ from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.client.api_client import ApiClient, local_tokens
+from claude_headspace.surfaces.launch.background_daemon import wait_until_running
 
 INHERITED = "PATH LANG LC_ALL LC_CTYPE TZ TERM COLORTERM PYTHONPATH DISPLAY WAYLAND_DISPLAY".split()
 """The only variables of the user's environment that are passed on."""
 START_SECONDS = 60.0
 STOP_SECONDS = 15.0
-POLL_SECONDS = 0.05
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -87,19 +86,13 @@ class Sandbox:
                 stderr=file,
                 start_new_session=True,  # Ctrl+C reaches only the demo, which then stops the daemon
             )
-        deadline = time.monotonic() + START_SECONDS
-        while not self._is_ready():
-            if self._daemon.poll() is not None or time.monotonic() > deadline:
-                output = self._daemon_output.read_text(encoding="utf-8", errors="replace").split()[-40:]
-                reason = " ".join(output) or "it printed nothing."
-                raise HeadspaceError("demo_failed", f"The daemon of the demo did not start: {reason}", "Try again.")
-            time.sleep(POLL_SECONDS)
-
-    def _is_ready(self) -> bool:
+        daemon = self._daemon
         try:
-            return bool(self.client.health())
-        except HeadspaceError:
-            return False
+            wait_until_running(self.paths, lambda: daemon.poll() is None, limit=START_SECONDS)
+        except HeadspaceError as error:
+            output = self._daemon_output.read_text(encoding="utf-8", errors="replace").split()[-40:]
+            message = f"The daemon of the demo did not start: {' '.join(output) or 'it printed nothing.'}"
+            raise HeadspaceError("demo_failed", message, "Try again.") from error
 
     def stop_daemon(self) -> None:
         """Stop the daemon and wait until it has ended."""

@@ -8,15 +8,14 @@ Rules
 - Nothing here waits, and nothing outlives the batch.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
 from typing import TypeVar
 
 import msgspec
 import structlog
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.engine.batch_agents import BatchAgents
 from claude_headspace.engine.effort_batch import EffortBatch
 from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
@@ -41,12 +40,14 @@ from claude_headspace.kernel.correlate import (
     project_at,
 )
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
-from claude_headspace.kernel.envelope import Envelope, Origin, decided
+from claude_headspace.kernel.effort.resolve import has_live_client
+from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, Event, SessionStarted
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.assignment import assign
+from claude_headspace.kernel.names import suggest_names
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import NOT_UNDERSTOOD
@@ -57,6 +58,7 @@ log = structlog.get_logger(__name__)
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
+NAMES_PER_TRY = 8
 PANE_REUSED = "another client began in its pane"
 NOTICES_FAILED = "the session notices failed: "
 """Prefix of the anomaly of an event whose session notices could not be chosen."""
@@ -74,6 +76,62 @@ class Item(msgspec.Struct):
     """Where the agent of a new session is searched. Only hooks are correlated by their directory."""
 
 
+class BatchAgents:
+    """The agents as a batch sees them: as they are stored, or as earlier events of the same batch changed them."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._agents: dict[str, Agent] = {}
+        self._owners: dict[Identity, str] = {}
+
+    def update(self, agent: Agent, claims: Iterable[Identity]) -> None:
+        """An event of the batch changed an agent, and gave it these identities."""
+        self._agents[agent.id] = agent
+        for identity in claims:
+            self._owners[identity] = agent.id
+
+    def get(self, agent_id: str) -> Agent | None:
+        """One agent by its id."""
+        return self._agents.get(agent_id) or self._transaction.agents_by_id([agent_id]).get(agent_id)
+
+    def is_working(self, agent_id: str) -> bool:
+        """Whether an agent is there and has not ended."""
+        agent = self.get(agent_id)
+        return agent is not None and has_live_client(agent)
+
+    def find(self, identities: list[Identity]) -> dict[Identity, Found]:
+        """The agents that have these identities."""
+        unknown = [identity for identity in identities if identity not in self._owners]
+        found = self._transaction.agents_by_identity(unknown)
+        for identity, stored in found.items():
+            if stored.agent.id in self._agents:
+                found[identity] = Found(self._agents[stored.agent.id], stored.in_memory)
+        for identity in identities:
+            if identity in self._owners:
+                found[identity] = Found(self._agents[self._owners[identity]], True)
+        return found
+
+    def claimable(self, project_id: str, ended_since: Micros) -> list[Agent]:
+        """The agents of a project that a new session may belong to, the most recently active first."""
+        agents = {agent.id: agent for agent in self._transaction.claimable_agents(project_id, ended_since)}
+        agents |= {agent.id: agent for agent in self._agents.values() if agent.project.id == project_id}
+        return sorted(agents.values(), key=lambda agent: agent.last_active_at, reverse=True)
+
+    def names_in_use(self, names: list[str]) -> set[str]:
+        """Which of these names agents have that have not ended."""
+        changed = {agent.name for agent in self._agents.values() if agent.ended_at is None}
+        return self._transaction.names_in_use(names) | changed.intersection(names)
+
+    def free_name(self, agent_id: str) -> str:
+        """A name for a new agent."""
+        choices = suggest_names(agent_id)
+        while True:
+            names = list(islice(choices, NAMES_PER_TRY))
+            in_use = self.names_in_use(names)
+            if free := next((name for name in names if name not in in_use), None):
+                return free
+
+
 class Batch:
     """Processes the events of one transaction."""
 
@@ -82,9 +140,8 @@ class Batch:
         self._rules = rules
         self._agents = BatchAgents(transaction)
         self._efforts = EffortBatch(transaction, self._agents.is_working)
-        self._stored: dict[str, StoredDelivery] = {}
-        self._outcomes: dict[str, Outcome] = {}
-        """By delivery id: the outcomes of this batch."""
+        self._deliveries: dict[str | None, StoredDelivery | Outcome] = {}
+        """By delivery id: what is stored, and the outcomes of this batch."""
         self.records: list[Record] = []
         self.changed: dict[str, Agent] = {}
         """The agents that changed, without those whose events are not announced."""
@@ -94,13 +151,14 @@ class Batch:
         items = [_try(_decode, submission, submission.envelope.name) for submission in submissions]
         scope = _lock_scope([item for item in items if isinstance(item, Item)])
         self._transaction.lock(scope)
-        self._stored = self._transaction.find_deliveries(scope.delivery_ids) if scope.delivery_ids else {}
+        if scope.delivery_ids:
+            self._deliveries.update(self._transaction.find_deliveries(scope.delivery_ids))
         return [_try(self._process, item, item.envelope.name) if isinstance(item, Item) else item for item in items]
 
     def _process(self, item: Item) -> Result:
         envelope, event = item.envelope, item.event
-        if (outcome := self._duplicate(envelope, event)) is not None:
-            return outcome
+        if envelope.delivery_id in self._deliveries:
+            return self._duplicate(envelope, event)
         if envelope.name == PROBE:
             return self._store_probe(envelope, event)
         if envelope.origin is Origin.OPERATOR and envelope.name in EFFORT_ACTS:
@@ -108,25 +166,22 @@ class Batch:
         found = self._agents.find([*item.identities.values(), *item.ancestors])
         try:
             agent, strategy, item.envelope = self._agent_of(item, found)
-            self._check(agent, event)
+            if envelope.origin is Origin.OPERATOR:
+                self._check_act(agent, event)
         except HeadspaceError as refusal:
             return refusal
         outcome = self._apply(item, agent, strategy, found)
-        self._close_previous_in_pane(item, outcome.agent, found)
+        if "pane" in item.identities:
+            self._close_previous_in_pane(item, outcome.agent, found)
         return outcome
 
-    def _duplicate(self, envelope: Envelope, event: Event) -> Outcome | None:
-        """The outcome of a delivery that is already stored."""
-        delivery_id = envelope.delivery_id
-        if delivery_id is None:
-            return None
-        if delivery_id in self._outcomes:
-            return msgspec.structs.replace(self._outcomes[delivery_id], duplicate=True)
-        stored = self._stored.get(delivery_id)
-        if stored is None:
-            return None
-        agent = self._agents.get(stored.agent_id) or create_agent(stored.agent_id, envelope, event)
-        return Outcome(agent, stored.strategy, duplicate=True)
+    def _duplicate(self, envelope: Envelope, event: Event) -> Outcome:
+        """The outcome of a delivery that was processed before."""
+        earlier = self._deliveries[envelope.delivery_id]
+        if isinstance(earlier, Outcome):
+            return msgspec.structs.replace(earlier, duplicate=True)
+        agent = self._agents.get(earlier.agent_id) or create_agent(earlier.agent_id, envelope, event)
+        return Outcome(agent, earlier.strategy, duplicate=True)
 
     # --- correlate ---
 
@@ -153,10 +208,8 @@ class Batch:
             nearby = self._agents.claimable(item.project_id, item.envelope.fired_at - CLAIMABLE_AFTER_END)
         return correlate(item.envelope, item.event, named, parents, nearby)
 
-    def _check(self, agent: Agent | None, event: Event) -> None:
+    def _check_act(self, agent: Agent | None, event: Event) -> None:
         """Refuse an act that cannot be done. Nothing else can happen between this check and the act."""
-        if event.meta.origin is not Origin.OPERATOR:
-            return
         if isinstance(event.fact, AgentRenamed | AgentRegistered):
             name = event.fact.name
             if name and (agent is None or name != agent.name) and self._agents.names_in_use([name]):
@@ -206,7 +259,7 @@ class Batch:
             return self._add(record, Outcome(agent, strategy, verdict))
         if submission.announce:
             self.changed[agent.id] = change.agent
-        outcome = Outcome(change.agent, strategy, verdict, care=notices)
+        outcome = Outcome(change.agent, strategy, verdict, session_notice=notices)
         outcome = self._apply_to_effort(record, event, outcome, submission)
         self._agents.update(change.agent, record.claims)
         return outcome
@@ -239,7 +292,7 @@ class Batch:
 
     def _close_previous_in_pane(self, item: Item, agent: Agent, found: dict[Identity, Found]) -> None:
         """A client that started in a pane replaces the one that was there."""
-        previous = found.get(item.identities["pane"]) if "pane" in item.identities else None
+        previous = found.get(item.identities["pane"])
         if previous is None or not is_replaced_in_pane(previous.agent, agent, item.event):
             return
         closing = caused_by(item.envelope, AgentClosed(reason=PANE_REUSED), "pane")
@@ -263,14 +316,16 @@ class Batch:
         record.envelope, record.efforts = result.envelope, (result.change,) if result.change else ()
         record.anomaly = "; ".join(filter(None, (record.anomaly, result.anomaly))) or None
         record.publish = (*record.publish, *result.publish)
-        chief = result.coordinator
+        coordinator = result.coordinator
         added = self._add(
             record,
             msgspec.structs.replace(
                 outcome,
                 effort=result.outcome,
                 advice=result.envelope.decisions.advice,
-                coordinator=(chief.owner or chief.holder or chief.id) if chief is not None else None,
+                coordinator=(coordinator.owner or coordinator.holder or coordinator.id)
+                if coordinator is not None
+                else None,
             ),
         )
         self.records += result.records
@@ -303,7 +358,7 @@ class Batch:
     def _add(self, record: Record, outcome: Outcome) -> Outcome:
         self.records.append(record)
         if record.envelope.delivery_id is not None:
-            self._outcomes[record.envelope.delivery_id] = outcome
+            self._deliveries[record.envelope.delivery_id] = outcome
         return outcome
 
 

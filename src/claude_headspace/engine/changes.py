@@ -9,6 +9,7 @@ Rules
 - Subscribers return at once. Work that takes time belongs to a background task.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ class ChangePublisher:
     def __init__(self) -> None:
         self._agents: list[Callable[[Agent], None]] = []
         self._efforts: list[Callable[[Effort], None]] = []
+        self._events: list[asyncio.Event] = []
         self._messages: list[tuple[Callable[[Sequence[StreamMessage]], None], Set[str] | None]] = []
 
     def on_agent(self, *subscribers: Callable[[Agent], None]) -> None:
@@ -48,6 +50,10 @@ class ChangePublisher:
         """
         self._messages.extend((subscriber, types) for subscriber in subscribers)
 
+    def set_on_messages(self, *events: asyncio.Event) -> None:
+        """Set these after each batch that has stream messages, for background tasks that only need to run again."""
+        self._events.extend(events)
+
     def publish(self, agents: Iterable[Agent], efforts: Iterable[Effort]) -> None:
         """Call the subscribers with the agents and efforts of a committed batch."""
         for agent in agents:
@@ -58,6 +64,8 @@ class ChangePublisher:
     def publish_messages(self, messages: Sequence[StreamMessage]) -> None:
         """Call the subscribers with committed stream messages."""
         if messages:
+            for event in self._events:
+                event.set()
             found = {message.type for message in messages}
             _publish(messages, [each for each, types in self._messages if types is None or types & found])
 

@@ -29,13 +29,14 @@ from claude_headspace.kernel.effort.advise import delivered_injections
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.advice import add_advice, remaining_characters
 from claude_headspace.ports import Outcome, Received, Recorder
 
 log = structlog.get_logger(__name__)
 
-READ_SECONDS = 1.0
-"""How long reading the files of a session may take. Its hook waits."""
+READ_TIMEOUT_SECONDS = 1.0
+"""The limit for reading the files of a session, while its hook waits."""
 
 
 def claude_os_settings(settings: Settings) -> ClaudeOsSettings:
@@ -66,28 +67,34 @@ class ContextInjection:
     async def prepare(self, received: Received) -> Received:
         """Add the instruction files that belong to the path of a finished tool call."""
         envelope, event = received.envelope, received.event
-        if event.hook is not HookKind.AFTER_TOOL or event.tool is None or not event.tool.path or not self._efforts:
+        if event.tool is None or not event.tool.path or not self._efforts:
             return received
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
         return received.decided(directives=found) if found else received
 
     async def reply(self, event: Event, outcome: Outcome) -> bytes:
-        """The client's reply: the verdict, and the context to inject. Files are recorded before they are sent."""
-        reply = verdict_reply(event.meta.name, outcome.verdict)
+        """Compose the client's reply: the verdict and the injected context. Files are recorded before they are sent."""
+        reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
         advice, effort = outcome.advice or NO_ADVICE, outcome.effort
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""
         if event.hook is HookKind.SESSION_START and self._opens_window(event, outcome):
             session_context = await self._load(outcome.agent, remaining_characters(advice, injections))
-        if not session_context and not outcome.care.texts and outcome.advice is None:
+        if not session_context and not outcome.session_notice.texts and outcome.advice is None:
             return reply
         add = partial(
-            add_advice, event.meta.name, reply, advice, injections, session_context=session_context, notice=outcome.care
+            add_advice,
+            event.meta.name,
+            reply,
+            advice,
+            injections,
+            session_context=session_context,
+            notice=outcome.session_notice,
         )
-        spoken = await asyncio.to_thread(add) if advice.preload else add()
+        composed = await asyncio.to_thread(add) if advice.preload else add()
         if effort is not None:
-            await self._efforts.record_loaded(effort, spoken.loaded)
-        return spoken.reply
+            await self._efforts.record_loaded(effort, composed.loaded)
+        return composed.reply
 
     def _opens_window(self, event: Event, outcome: Outcome) -> bool:
         """Whether a new context window of Claude OS opened. A resumed one has its context already."""
@@ -96,9 +103,9 @@ class ContextInjection:
         return is_new and uses_claude_os(self._claude_os, outcome.agent)
 
     async def _load(self, agent: Agent, room: int) -> str:
-        """The session context. What was loaded, or why nothing was, is recorded."""
+        """Load the session context, and record which files were loaded, or why none were."""
         try:
-            composed = await asyncio.wait_for(asyncio.to_thread(self._read, agent, room), READ_SECONDS)
+            composed = await asyncio.wait_for(asyncio.to_thread(self._read, agent, room), READ_TIMEOUT_SECONDS)
             problem = ""
         except Exception as error:
             log.warning("session_context_failed", agent=agent.id, exc_info=True)

@@ -93,11 +93,13 @@ class EffortBatch:
         if not may_belong or not self._active(envelope.host):
             return None
         effort = self._effort_of(envelope, event, agent)
-        chief = self._coordinator(effort, envelope, event)
+        coordinator = self._coordinator(effort, envelope, event)
         if effort is None:
-            if chief is None:
+            if coordinator is None:
                 return None
-            return AppliedToEffort(envelope, records=self._signals(chief, envelope, event), coordinator=chief)
+            return AppliedToEffort(
+                envelope, records=self._signals(coordinator, envelope, event), coordinator=coordinator
+            )
         change = evolve(effort, event, agent)
         session = agent.session.id if agent.session else None
         if expects_reply:
@@ -111,7 +113,9 @@ class EffortBatch:
         window = change.effort.window(session, event.meta.subagent_id) or ended
         outcome = EffortOutcome(change.effort, window, tuple(change.messages))
         publish = (effort_changed(change.effort),) if _shown(effort) != _shown(change.effort) else ()
-        return AppliedToEffort(envelope, change, outcome, publish, self._signals(chief, envelope, event), chief)
+        return AppliedToEffort(
+            envelope, change, outcome, publish, self._signals(coordinator, envelope, event), coordinator
+        )
 
     def _effort_of(self, envelope: Envelope, event: Event, agent: Agent) -> Effort | None:
         """The effort of an event. A client that an agent started works for that agent, and has no effort of its own."""
@@ -147,10 +151,10 @@ class EffortBatch:
         team = event.team_signal.team
         return next((each for each in active if team and team in managed_teams(each)), None)
 
-    def _signals(self, chief: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
+    def _signals(self, coordinator: Effort | None, envelope: Envelope, event: Event) -> list[Record]:
         """The injection for the coordinator, as an act after the hook."""
         text = format_team_signal(event)
-        return [self._inject(chief, text, envelope)] if chief is not None and text is not None else []
+        return [self._inject(coordinator, text, envelope)] if coordinator is not None and text is not None else []
 
     def _inject(self, effort: Effort, text: str, cause: Envelope) -> Record:
         act = acts.InjectionQueued(effort_id=effort.id, text=text, source=cause.id)

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.config import write_private_file
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import iso
 from claude_headspace.ports import Clock
@@ -49,11 +50,8 @@ class Outages:
         """Counts the events in the spool that no outage has counted yet."""
         self._began_in_this_process = False
         self._outages: deque[Outage] = deque(_read(file, clock() - STORED_FOR), maxlen=MAX_STORED)
-
-    @property
-    def current(self) -> Outage | None:
+        self.current = self._outages[-1] if self._outages and self._outages[-1].until is None else None
         """The ongoing outage, if there is one."""
-        return self._outages[-1] if self._outages and self._outages[-1].until is None else None
 
     @property
     def all(self) -> list[Outage]:
@@ -63,10 +61,11 @@ class Outages:
     def begin(self, reason: str) -> None:
         """Begin an outage: the journal cannot be written. During an outage only its reason is updated."""
         self._began_in_this_process = True
-        if (outage := self.current) is not None:
-            outage.reason = reason
+        if self.current is not None:
+            self.current.reason = reason
             return
-        self._outages.append(Outage(self._clock(), reason))
+        self.current = Outage(self._clock(), reason)
+        self._outages.append(self.current)
         log.warning("journal_unavailable", reason=reason)
         self._store()
 
@@ -98,7 +97,8 @@ class Outages:
 
     def end(self) -> None:
         """End the ongoing outage: the journal was written. No-op without an outage."""
-        if (outage := self.current) is not None:
+        outage, self.current = self.current, None
+        if outage is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
             log.info("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
@@ -106,13 +106,9 @@ class Outages:
 
     def _store(self) -> None:
         """Write the file. A full disk is ignored: it must not cause another failure."""
-        if self._file is None:
-            return
-        draft = self._file.with_suffix(".new")
-        with suppress(OSError):
-            draft.touch(mode=0o600)
-            draft.write_bytes(msgspec.json.encode(list(self._outages)))
-            draft.replace(self._file)
+        if self._file is not None:
+            with suppress(OSError):
+                write_private_file(self._file, msgspec.json.encode(list(self._outages)))
 
 
 def _read(file: Path | None, after: Micros) -> Iterable[Outage]:

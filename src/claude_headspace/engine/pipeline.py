@@ -37,7 +37,7 @@ from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.answers import wait_of
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
-from claude_headspace.kernel.hooks import HELD
+from claude_headspace.kernel.hooks import HELD, HookKind
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.held_hooks import HeldHooks
@@ -129,7 +129,8 @@ class HookPipeline:
         """Gather what the decisions need. A tool call that was judged before it was spooled is not judged again."""
         if received.envelope.decisions.verdict is None:
             await self._guard.prepare(received, expects_reply=expects_reply)
-        return await self._injection.prepare(received)
+        is_after_tool = received.event.hook is HookKind.AFTER_TOOL
+        return await self._injection.prepare(received) if is_after_tool else received
 
     async def _store(
         self,

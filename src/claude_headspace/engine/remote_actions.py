@@ -1,4 +1,4 @@
-"""Remote actions: what only the agent's own machine can do (typing, pressing a key), whichever daemon is asked.
+"""Remote actions: what only the daemon on the agent's machine can do (type text, press a key), requested anywhere.
 
 If the agent runs on this machine, the action is done at once. Otherwise, on a journal that several daemons share, it is
 recorded as an event of the agent (`ErrandAsked`). The daemon of the agent's machine gets it from the stream, accepts it
@@ -6,10 +6,10 @@ recorded as an event of the agent (`ErrandAsked`). The daemon of the agent's mac
 
 Rules
 - An action is accepted or cancelled, never both: the two events share one delivery id, so the first one counts. A
-  requester that is told "not done" can rely on it, and nothing is done again after a restart.
+  requester can rely on the reply "not done", and nothing is done again after a restart.
 - Only actions that are published while a daemon runs are done. One that is found late, because its requester could not
   cancel it, is refused.
-- Requests and results are read from the log by their delivery id. The stream only says that they are there.
+- Requests and results are read from the log by their delivery id. The stream only signals that they exist.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the writer is given: envelopes to store, and the decisions that do not follow from them."""
+"""Submissions to the writer, and the functions that a batch needs."""
 
 import asyncio
 import uuid
@@ -15,7 +15,7 @@ from claude_headspace.kernel.facts import Event
 from claude_headspace.ports import Outcome
 
 Result = Outcome | HeadspaceError
-"""What a sender gets."""
+"""The reply to a sender."""
 
 ChooseNotices = Callable[[Agent, Event], SessionNotice]
 """Chooses the session notices of an agent, as it was before an event."""
@@ -40,12 +40,12 @@ class Submission(msgspec.Struct):
 
 
 def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
-    """No session notices."""
+    """Choose no session notices."""
     return NO_NOTICE
 
 
 class BatchRules(msgspec.Struct, frozen=True):
-    """What a batch cannot derive from its events: verdicts, session notices, new ids."""
+    """The functions that a batch needs: for verdicts, session notices and new ids."""
 
     judge: Judge = abstain
     choose_notices: ChooseNotices = no_notices
@@ -56,7 +56,7 @@ DEFAULT_RULES = BatchRules()
 
 
 def unavailable(error: Exception) -> HeadspaceError:
-    """The error that a sender gets."""
+    """The error for the sender of an event that could not be stored."""
     if isinstance(error, HeadspaceError):
         return error
     return JournalUnavailable("journal_unavailable", f"The event could not be stored: {error}", "See `headspace logs`.")

@@ -1,4 +1,4 @@
-"""The writer: the only one that opens transactions on the log while the daemon runs.
+"""The writer: the only component that adds events to the log while the daemon runs.
 
 `submit` queues an envelope, `record` an act, `transact` other work that writes events (the import of a log). One task
 processes the queue: everything that has arrived since the last commit becomes one batch (`batch.py`) and one
@@ -85,13 +85,12 @@ class Engine:
         self._host = host
         self._clock = clock
         self._rules = rules
-        self._outages = outages
+        self._outages = outages or Outages(clock)
         self._observe_commit = observe_commit
         self._check_may_write = check_may_write
-        """Raises while this daemon must not write."""
+        """Raises if this daemon must not write now."""
         self._queue: asyncio.Queue[Submission | Job | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
-        self._closed = False
         self.failure: str | None = None
         """Why the last batch failed, until one succeeds."""
 
@@ -115,7 +114,7 @@ class Engine:
 
     async def stop(self) -> None:
         """Process what is queued, then stop."""
-        self._closed = True
+        self._check_may_write = _refuse_while_stopping
         await self._queue.put(None)
         if self._task is not None:
             await self._task
@@ -134,7 +133,9 @@ class Engine:
         reply_reaches_client: bool = False,
     ) -> Outcome:
         """Store an envelope. `agent_id`: its agent, if the sender knows it. See `Submission` for the others."""
-        future: asyncio.Future[Outcome] = self._new_future()
+        if self._check_may_write is not None:
+            self._check_may_write()
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         submission = Submission(
             envelope, agent_id, future, event, announce, expects_reply, trusted, reply_reaches_client
         )
@@ -164,24 +165,18 @@ class Engine:
 
     async def transact(self, work: Callable[[Transaction], Answer]) -> Answer:
         """Run work in a transaction of its own, in a thread."""
-        future = self._new_future()
-        self._queue.put_nowait(Job(work, future))
-        answer: Answer = await future
-        return answer
-
-    def _new_future(self) -> "asyncio.Future[Any]":
-        if self._closed:
-            raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
         if self._check_may_write is not None:
             self._check_may_write()
-        return asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Job(work, future))
+        return await future
 
     # --- processing ---
 
     async def _run(self) -> None:
         stopping = False
         while not stopping:
-            queued = [await self._next()]
+            queued = [await (self._queue.get() if self.failure is None else self._next_after_failure())]
             with contextlib.suppress(asyncio.QueueEmpty):
                 while len(queued) < MAX_BATCH:
                     queued.append(self._queue.get_nowait())
@@ -192,25 +187,27 @@ class Engine:
                 elif kind is Job:
                     await self._do_jobs(some)  # type: ignore[arg-type]  # of that type
 
-    async def _next(self) -> Submission | Job | None:
-        """The next in the queue. After a failure, while nothing arrives, try whether the journal is writable again."""
+    async def _next_after_failure(self) -> Submission | Job | None:
+        """The next in the queue. While nothing arrives, try whether the journal is writable again."""
         while self.failure is not None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(RETRY_SECONDS):
                     return await self._queue.get()
             with contextlib.suppress(Exception):
                 await self._journal.transact(lambda transaction: transaction.write([]))
-                self._set_failure(None)
+                self._end_failure()
         return await self._queue.get()
 
     async def _write_batch(self, submissions: list[Submission]) -> None:
         started = time.perf_counter()
         try:
             committed = await self._journal.transact(partial(self._process, submissions))
-            self._set_failure(None)
+            if self.failure is not None or self._outages.current is not None:
+                self._end_failure()
         except Exception as error:  # whatever the journal raises, the loop continues and every caller gets the error
             log.exception("batch_failed", size=len(submissions))
-            self._set_failure(str(error))
+            self.failure = str(error)
+            self._outages.begin(self.failure)
             committed = Committed([unavailable(error)] * len(submissions))
             self._fail_queued(unavailable(error))
         self._observe_commit(time.perf_counter() - started, len(submissions))
@@ -250,10 +247,13 @@ class Engine:
         if stopping:
             self._queue.put_nowait(None)
 
-    def _set_failure(self, failure: str | None) -> None:
-        self.failure = failure
-        if self._outages is not None:
-            self._outages.end() if failure is None else self._outages.begin(failure)
+    def _end_failure(self) -> None:
+        self.failure = None
+        self._outages.end()
+
+
+def _refuse_while_stopping() -> None:
+    raise JournalUnavailable(STOPPING, "The daemon is stopping.", "Send it again in a moment.")
 
 
 def _settle(future: "asyncio.Future[Any]", result: object) -> None:

@@ -211,12 +211,12 @@ def _replay_oldest(connection: Connection, cut: AgentCut, limit: int) -> PrunedH
     for row in connection.execute(old.order_by(table.seq).limit(limit)).mappings():
         stored = rows.event_from_row(dict(row))
         event = decode(stored.envelope)
-        retold = replay_event(builder.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        replayed = replay_event(builder.agent, agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
         seq, at, count = stored.seq, max(at, stored.envelope.received_at), count + 1
-        if retold is not None:
-            builder.add(retold.change)
-            claims.update(retold.claims)
-            texts += event_documents(stored.seq, event, retold.change)
+        if replayed is not None:
+            builder.add(replayed.change)
+            claims.update(replayed.claims)
+            texts += event_documents(stored.seq, event, replayed.change)
     return PrunedHistory(builder, claims, texts, count, seq, at)
 
 

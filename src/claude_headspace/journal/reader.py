@@ -1,10 +1,14 @@
-"""The reading side of the journal on SQL. Its connections see committed batches only."""
+"""The reading side of the journal on SQL. Its connections see committed batches only.
+
+The log has no index by time, because every insert would pay for it. Sequence numbers are in order of arrival, so the
+first event of a time range is found by binary search.
+"""
 
 from typing import Any
 
-from sqlalchemy import Engine, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, func, or_, select
 
-from claude_headspace.journal import rows, schema, time_ranges
+from claude_headspace.journal import rows, schema
 from claude_headspace.journal.dialects import Dialect, translate_errors
 from claude_headspace.journal.rows import Row, replace_nul
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
@@ -111,7 +115,7 @@ class SqlReader:
     ) -> list[StoredEvent]:
         query, newest_first = event_query(agent_id, after, limit)
         with translate_errors(self._dialect), self._engine.connect() as connection:
-            query = query.where(*time_ranges.event_conditions(connection, matching))
+            query = query.where(*_event_conditions(connection, matching))
             found = [dict(row) for row in connection.execute(query).mappings()]
         return [rows.event_from_row(row) for row in (reversed(found) if newest_first else found)]
 
@@ -126,14 +130,24 @@ class SqlReader:
         return rows.event_from_row(found[0]) if found else None
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
+        table = schema.events.c
+        newest_first = select(table.received_at - table.fired_at).order_by(table.seq.desc()).limit(limit)
         with translate_errors(self._dialect), self._engine.connect() as connection:
-            return time_ranges.hook_delays(connection, since, until, limit)
+            in_range = _received_between(connection, since, until)
+            query = newest_first.where(table.origin == Origin.HOOK.value, *in_range)
+            return [int(delay) for delay in connection.execute(query).scalars()]
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
-        return [StateRow(**row) for row in self._rows(time_ranges.states_between(since, until))]
+        table = schema.states.c
+        before = select(func.max(table.seq)).where(table.at < since).group_by(table.agent_id)
+        wanted = table.at.between(since, until - 1) | table.seq.in_(before)
+        query = select(schema.states).where(wanted).order_by(table.at, table.seq)
+        return [StateRow(**row) for row in self._rows(query)]
 
     def commands_between(self, since: Micros, until: Micros) -> list[Command]:
-        return [rows.decode_command(row["body"]) for row in self._rows(time_ranges.commands_between(since, until))]
+        table = schema.commands.c
+        query = select(table.body).where(table.started_at.between(since, until - 1)).order_by(table.started_at)
+        return [rows.decode_command(row["body"]) for row in self._rows(query)]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         table = schema.states.c
@@ -214,3 +228,46 @@ def event_query(agent_id: str | None, after: int | None, limit: int) -> tuple[Se
     if after is None:
         return query.order_by(table.seq.desc()), True
     return query.where(table.seq > after).order_by(table.seq), False
+
+
+def _event_conditions(connection: Connection, matching: EventFilter) -> list[ColumnElement[bool]]:
+    """The SQL conditions of an event filter."""
+    table = schema.events.c
+    conditions: list[ColumnElement[bool]] = []
+    if matching.names:
+        conditions.append(table.name.in_(sorted(matching.names)))
+    if matching.origins:
+        conditions.append(table.origin.in_(sorted(matching.origins)))
+    if matching.only_anomalies:
+        conditions.append(table.anomaly.is_not(None))
+    if matching.before_seq is not None:
+        conditions.append(table.seq < matching.before_seq)
+    if matching.received_between is not None:
+        conditions += _received_between(connection, *matching.received_between)
+    return conditions
+
+
+def _received_between(connection: Connection, since: Micros, until: Micros) -> list[ColumnElement[bool]]:
+    table = schema.events.c
+    near = [table.seq >= _first_seq_at(connection, since), table.seq < _first_seq_at(connection, until)]
+    return [*near, table.received_at >= since, table.received_at < until]
+
+
+def _first_seq_at(connection: Connection, time: Micros) -> int:
+    """The sequence number of the first event received at a time or later."""
+    low, high = 0, int(connection.execute(select(func.max(schema.events.c.seq))).scalar() or 0) + 1
+    while low < high:
+        middle = (low + high) // 2
+        found = _first_event_from(connection, middle)
+        if found is None or found[1] >= time:
+            high = middle
+        else:
+            low = found[0] + 1
+    return low
+
+
+def _first_event_from(connection: Connection, seq: int) -> tuple[int, Micros] | None:
+    table = schema.events.c
+    query = select(table.seq, table.received_at).where(table.seq >= seq).order_by(table.seq).limit(1)
+    row = connection.execute(query).first()
+    return (row.seq, row.received_at) if row is not None else None

@@ -1,27 +1,36 @@
 """The journal on SQL: `SqlJournal` implements `ports.Journal` for SQLite and PostgreSQL.
 
 The parts: `reader` (queries), `writer` (transactions), `search`, `prune` and `tokens`. This module adds what works on
-the journal as a whole: opening, verifying and rebuilding.
+the journal as a whole: opening, verifying and rebuilding. The projections are derived from the log with `evolve` only,
+so a replay never notifies or acts again.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from heapq import merge
+from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, RowMapping, Table, select
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.journal import replay, rows, schema, search
+from claude_headspace.journal import rows, schema, search
 from claude_headspace.journal.dialects import translate_errors
 from claude_headspace.journal.migrate import upgrade
 from claude_headspace.journal.prune import SqlPruning, load_efforts_snapshot, load_snapshots
 from claude_headspace.journal.reader import event_query
-from claude_headspace.journal.rows import RowChanges, insert_rows, replace_nul
+from claude_headspace.journal.rows import Row, RowChanges, insert_rows, replace_nul
 from claude_headspace.journal.search import SqlSearch
 from claude_headspace.journal.tokens import SqlTokenStore
 from claude_headspace.kernel import KERNEL_VERSION
-from claude_headspace.kernel.search_documents import Document
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.effort.advance import EffortReplay
+from claude_headspace.kernel.replay import replay_event
+from claude_headspace.kernel.search_documents import Document, event_documents
+from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.ports import Difference, Position, StoredEvent
 
 EVENTS_PER_PAGE = 2_000
@@ -77,7 +86,7 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
                 documents.flush()
                 yield from search.index_differences(connection)
             for table, expected in row_changes.tables.items():
-                yield from replay.compare(table, expected, connection.execute(select(table)).mappings().all())
+                yield from _compare(table, expected, connection.execute(select(table)).mappings().all())
 
     def rebuild(self, advance: Advance = _no_progress) -> int:
         with self.transaction() as batch:
@@ -131,13 +140,6 @@ def _rebuild(connection: Connection, advance: Advance = _no_progress) -> int:
     return count
 
 
-def _replay_log(
-    connection: Connection, add_documents: Callable[[list[tuple[Document, str]]], None], advance: Advance = _no_progress
-) -> tuple[RowChanges, int]:
-    events = _all_events(connection, advance)
-    return replay.project(events, add_documents, load_snapshots(connection), load_efforts_snapshot(connection))
-
-
 def _all_events(connection: Connection, advance: Advance) -> Iterator[StoredEvent]:
     after = 0
     while True:
@@ -147,3 +149,59 @@ def _all_events(connection: Connection, advance: Advance) -> Iterator[StoredEven
         if len(page) < EVENTS_PER_PAGE:
             return
         after = page[-1]["seq"]
+
+
+def _replay_log(
+    connection: Connection, add_documents: Callable[[list[tuple[Document, str]]], None], advance: Advance = _no_progress
+) -> tuple[RowChanges, int]:
+    """The projections of the log and its number of events; search documents go to `add_documents`.
+
+    A snapshot is applied at its place in the log: its identities may belong to another agent later.
+    """
+    kept_efforts = load_efforts_snapshot(connection)
+    row_changes, agents, efforts, count = RowChanges(), dict[str, Agent](), EffortReplay(kept_efforts), 0
+    row_changes.add_efforts_snapshot(kept_efforts)
+    steps: Iterable[Snapshot | StoredEvent] = merge(
+        load_snapshots(connection), _all_events(connection, advance), key=attrgetter("seq")
+    )
+    for step in steps:
+        if isinstance(step, Snapshot):
+            agents[step.agent.id] = step.agent
+            row_changes.add_snapshot(step)
+            continue
+        stored, count = step, count + 1
+        event, agent = decode(stored.envelope), agents.get(stored.agent_id)
+        replayed = replay_event(agent, stored.agent_id, stored.envelope, event, stored.strategy, stored.anomaly)
+        if replayed is not None:
+            agents[stored.agent_id] = replayed.change.agent
+            row_changes.add_change(stored.seq, replayed.change, replayed.claims)
+            add_documents(event_documents(stored.seq, event, replayed.change))
+        agent = replayed.change.agent if replayed else None
+        if effort_change := efforts.apply(stored.seq, stored.envelope, event, agent):
+            row_changes.add_effort_change(effort_change)
+    row_changes.add_agent_rows({})
+    return row_changes, count
+
+
+def _compare(table: Table, expected: Mapping[Any, Row], found: Sequence[RowMapping]) -> Iterator[Difference]:
+    """The rows of a table that differ from the expected ones."""
+    keys = [column.name for column in table.primary_key]
+    stored = {_key(dict(row), keys): dict(row) for row in found}
+    wanted = {_key(row, keys): row for row in expected.values()}
+    for key in sorted(stored.keys() | wanted.keys()):
+        problem = _problem(wanted.get(key), stored.get(key))
+        if problem:
+            yield Difference(str(table.name), key, problem)  # msgspec cannot encode SQLAlchemy's subclass of str
+
+
+def _key(row: Mapping[Any, Any], keys: list[str]) -> str:
+    return ":".join(str(replace_nul(row[name])) for name in keys)
+
+
+def _problem(wanted: Row | None, stored: Row | None) -> str | None:
+    if wanted is None:
+        return "does not follow from the log"
+    if stored is None:
+        return "is missing"
+    differing = [name for name, value in wanted.items() if replace_nul(stored.get(name)) != replace_nul(value)]
+    return f"differs in {', '.join(differing)}" if differing else None

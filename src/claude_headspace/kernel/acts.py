@@ -1,4 +1,4 @@
-"""Acts: what a person did to an agent through Headspace, or Headspace for them. One type per act.
+"""Acts: what a person or Headspace did to an agent. One type per act.
 
 An act is stored as an event: the type's name is the event's name, and its fields are the payload. Most acts are their
 own fact. Acts on efforts are in `effort/acts.py`.
@@ -236,35 +236,6 @@ class NoticeOver(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
-ACTS: dict[str, type[Act]] = {
-    kind.__name__: kind
-    for kind in (
-        AgentRegistered,
-        AgentRenamed,
-        AgentNoted,
-        AgentSeen,
-        AgentClosed,
-        AgentImported,
-        RestartBegun,
-        SupervisionEnded,
-        ContextLoaded,
-        MissionReported,
-        MissionFinished,
-        WorkerEnded,
-        ConversationWoken,
-        TextTyped,
-        EscPressed,
-        TypingFailed,
-        ErrandAsked,
-        ErrandTaken,
-        ErrandGivenUp,
-        ErrandDone,
-        WaitHeld,
-        WaitAnswered,
-        WaitTaken,
-        WaitReleased,
-        NoticeBegun,
-        NoticeSettled,
-        NoticeOver,
-    )
-}
+_KINDS: tuple[type[Act], ...] = (*Act.__subclasses__(), *RemoteAct.__subclasses__())
+ACTS = {kind.__name__: kind for kind in _KINDS if kind is not RemoteAct}
+"""Every act, by the name of its event."""

@@ -48,9 +48,9 @@ class Trigger(StrEnum):
     QUEUED = "queued_prompt"
     NOTIFICATION = "task_notification"
     SHELL = "shell_command"
-    """A `!` command. No hook reports it."""
+    """A `!` line: a shell command of the user. No hook reports it."""
     UNANNOUNCED = "unannounced"
-    """No prompt was received: the hook was lost, or it was a `!` command."""
+    """No prompt was received: the hook was lost, or it was a `!` line."""
 
 
 class Outcome(StrEnum):
@@ -103,7 +103,7 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A unit of work, from what started it to its outcome."""
+    """A unit of work, from its trigger to its outcome."""
 
     id: str
     agent_id: str
@@ -173,6 +173,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to a wait given through Headspace: what, by whom, from where, when."""
 
     words: str
+    """The answer in one line."""
     by: str
     via: str
     at: Micros
@@ -287,7 +288,7 @@ class EarlyEnd(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What an agent says it is working on."""
+    """What an agent works on, in its own words."""
 
     text: str
     at: Micros
@@ -303,7 +304,7 @@ class SessionContext(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
 
 
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One worker, such as a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
+    """One coding agent, usually a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
     # --- identity ---
     id: str
@@ -333,7 +334,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     mode: str = INTERACTIVE
     mission: Mission | None = None
     worker_reports: tuple[WorkerReport, ...] = msgspec.field(default=(), name="news")
-    """Results of its workers that it has not been told yet."""
+    """Results of its workers that have not been reported to it yet."""
     note: Note | None = None
     session_context: SessionContext | None = msgspec.field(default=None, name="briefed")
     imported_from: str | None = None
@@ -382,7 +383,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     notices: tuple[Notification, ...] = ()
-    """Notifications about the agent, with their result."""
+    """Notifications about the agent, with their result. Stored as `notices`; session notices are something else."""
     verdicts: tuple[RuledCall, ...] = ()
     """The newest tool calls with a verdict, newest last."""
     error: str | None = None
@@ -405,14 +406,14 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     cost_usd: float | None = None
     rate_limits: tuple[RateLimit, ...] = ()
     # --- session notices ---
-    context_level_told: int = msgspec.field(default=0, name="told_level")
-    """The highest context level that the session was told in this context window, in percent."""
+    context_level_reported: int = msgspec.field(default=0, name="told_level")
+    """The highest context level that was reported to the session in this context window, in percent."""
     note_requested_at: Micros = msgspec.field(default=0, name="reminded_at")
     """When the session was asked for a note."""
 
     @property
     def is_in_turn(self) -> bool:
-        """Whether the newest sign of work is newer than the newest sign of idleness."""
+        """Whether the newest evidence of work is newer than the newest evidence of an idle agent."""
         return self.busy_at > self.idle_at
 
     @property

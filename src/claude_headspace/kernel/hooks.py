@@ -1,4 +1,4 @@
-"""Kinds of hooks, whatever a client calls them. Each client package maps its own hook names to these."""
+"""Kinds of hooks. Each client package maps its own hook names to these kinds."""
 
 from enum import StrEnum
 

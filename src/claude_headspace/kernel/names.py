@@ -28,15 +28,16 @@ ANIMALS = (
 ).split()
 
 PAIR_SUGGESTIONS = 24
+"""How many suggestions have no number."""
 SUGGESTIONS_PER_LENGTH = 8
-"""The number of pairs without a number, and then of suggestions for each number of digits."""
+"""How many suggestions have a number of one digit, of two digits, and so on."""
 
 VALID_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?")
 """A valid name of an agent, suggested or chosen by a person."""
 
 
 def suggest_names(agent_id: str) -> Iterator[str]:
-    """Names for an agent, best first. The iterator never ends."""
+    """Suggest names for an agent, best first. The iterator never ends."""
     seed = int.from_bytes(hashlib.blake2b(agent_id.encode("utf-8", "replace"), digest_size=8).digest(), "big")
     for step in range(PAIR_SUGGESTIONS):
         yield _pair(seed + step * 7919)

@@ -25,14 +25,14 @@ def is_new(agent: Agent, event: Event) -> bool:
 
 
 def is_older_than_recent_turns(agent: Agent, at: Micros) -> bool:
-    """Whether a time is too old to recognise duplicates. Hooks reported the agent then, so it is known already."""
+    """Whether a time is too old to recognise duplicates. Hooks reported everything of that time already."""
     if len(agent.recent_turns) < MAX_RECENT or not agent.created_at <= at <= agent.last_hook_at:
         return False
     return at < min(entry.at for entry in agent.recent_turns) - SOURCE_TOLERANCE
 
 
 def is_new_usage(agent: Agent, event: Event) -> bool:
-    """Whether the usage changed by a percent, a cent, or a limit."""
+    """Whether the usage changed: the context or a limit by a percent, the cost by a cent, or the model."""
     after = evolve(agent, event).agent
     return _usage(agent) != _usage(after) or after.session != agent.session
 
@@ -48,7 +48,7 @@ def _usage(agent: Agent) -> tuple[object, ...]:
 
 
 def is_repetition(found: tuple[Fact, ...]) -> bool:
-    """Whether hooks report all of it, where there are hooks: calls that ask nobody, sub-agents, usage."""
+    """Whether hooks also report all of these facts: tool calls without a question, sub-agents, usage."""
     return all(
         isinstance(fact, _REPETITIONS) and not getattr(fact, "ask", None) and not getattr(fact, "answer", "")
         for fact in found
@@ -67,5 +67,5 @@ _REPETITIONS = (
 
 
 def measured_tokens(found: tuple[Fact, ...]) -> int | None:
-    """The context usage among these facts."""
+    """The tokens of the first usage among these facts; None if there is none."""
     return next((fact.tokens for fact in found if isinstance(fact, facts.UsageMeasured)), None)

@@ -8,7 +8,6 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
-from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.views import (
     agent_view,
     dialects,
@@ -54,99 +53,86 @@ class Publish(msgspec.Struct, frozen=True):
 
 def react(before: Agent | None, change: Change) -> list[Publish]:
     """The messages of a change, in the order in which they are sent."""
-    agent = change.agent
-    told = [_about_agent(before, change)] if before is not None else [_publish(agent, "agent_created", _created(agent))]
-    told += [_publish(agent, "turn_created", msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
-    told += [_publish(agent, "turn_updated", _updated(patch)) for patch in change.patches]
+    agent, timestamp = change.agent, iso(change.meta.at)
+    about_agent = _about_agent(before, change, timestamp)
+    messages = [about_agent] if about_agent is not None else []
+    messages += [_publish(agent, "turn_created", **msgspec.structs.asdict(turn_view(turn))) for turn in change.turns]
+    messages += [_turn_updated(agent, patch) for patch in change.patches]
     if change.waits:
-        told += _about_waits(before, change)
+        messages += _about_waits(before, change)
     if agent.notices is not (known := before.notices if before is not None else ()):
-        told += [_publish(agent, "notification", _notice(each)) for each in agent.notices if each not in known]
+        new = [each for each in agent.notices if each not in known]
+        messages += [_publish(agent, "notification", **msgspec.structs.asdict(notice_view(each))) for each in new]
     if agent.verdicts is not (before.verdicts if before is not None else ()):
-        told.append(_publish(agent, "verdict_given", msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
+        messages.append(_publish(agent, "verdict_given", **msgspec.structs.asdict(verdict_view(agent.verdicts[-1]))))
     if agent.mission is not (before.mission if before is not None else None):
-        told.append(_publish(agent, "mission_changed", _mission(change)))
+        mission = mission_view(agent.mission)
+        messages.append(_publish(agent, "mission_changed", timestamp=timestamp, mode=agent.mode, mission=mission))
     if change.errand is not None:
-        told.append(_publish(agent, "errand_moved", _errand(change)))
+        messages.append(
+            _publish(
+                agent, "errand_moved", timestamp=timestamp, host=agent.host, **msgspec.structs.asdict(change.errand)
+            )
+        )
     if agent.state is AgentState.ENDED and change.state_changed:
-        told.append(_publish(agent, "agent_ended", {"ended_at": iso(agent.ended_at or 0), "reason": agent.end_reason}))
-    return [message for message in told if message is not None]
+        messages.append(_publish(agent, "agent_ended", ended_at=iso(agent.ended_at or 0), reason=agent.end_reason))
+    return messages
 
 
-def _mission(change: Change) -> dict[str, object]:
-    agent = change.agent
-    return {"timestamp": iso(change.meta.at), "mode": agent.mode, "mission": mission_view(agent.mission)}
+def _publish(agent: Agent, kind: str, /, **data: object) -> Publish:
+    return Publish(kind, agent.id, agent.project.id, {"agent_id": agent.id, "project_id": agent.project.id, **data})
 
 
-def _errand(change: Change) -> dict[str, object]:
-    news = msgspec.structs.asdict(change.errand) if change.errand is not None else {}
-    return {"timestamp": iso(change.meta.at), "host": change.agent.host, **news}
+def _about_agent(before: Agent | None, change: Change, timestamp: str) -> Publish | None:
+    """A new agent, or the changed fields of its view, with its state if that changed."""
+    agent, turn = change.agent, change.turns[-1] if change.turns else None
+    if before is None:
+        return _publish(agent, "agent_created", timestamp=iso(agent.created_at), agent=agent_view(agent))
+    changes = view_changes(before, agent)
+    if not change.state_changed:
+        return _publish(agent, "agent_updated", timestamp=timestamp, changes=changes) if changes else None
+    from_state, from_waiting_for = change.before
+    return _publish(
+        agent,
+        "state_changed",
+        name=agent.name,
+        state=agent.state,
+        waiting_for=agent.waiting_for,
+        from_state=from_state,
+        from_waiting_for=from_waiting_for,
+        dialects=dialects(agent),
+        evidence=evidence_view(agent),
+        turn_id=turn.id if turn else None,
+        timestamp=iso(turn.at) if turn else timestamp,
+        changes=changes,
+    )
 
 
-def _updated(patch: TurnPatch) -> dict[str, object]:
-    return {
-        "turn_id": patch.id,
-        "command_id": patch.command_id,
-        "intent": patch.intent,
-        "timestamp": iso(patch.at),
-        "timestamp_source": patch.timestamp_source,
-    }
+def _turn_updated(agent: Agent, patch: TurnPatch) -> Publish:
+    return _publish(
+        agent,
+        "turn_updated",
+        turn_id=patch.id,
+        command_id=patch.command_id,
+        intent=patch.intent,
+        timestamp=iso(patch.at),
+        timestamp_source=patch.timestamp_source,
+    )
 
 
 def _about_waits(before: Agent | None, change: Change) -> list[Publish]:
     """Waits that opened, were answered or closed. Other changes of an open wait are part of the agent's changes."""
     known = {wait.id: wait for wait in before.waits} if before is not None else {}
     return [
-        _publish(change.agent, kind, msgspec.structs.asdict(wait_view(wait)))
+        _publish(change.agent, kind, **msgspec.structs.asdict(wait_view(wait)))
         for wait in change.waits.values()
-        if (kind := _news_of_wait(known.get(wait.id), wait)) is not None
+        if (kind := _message_of_wait(known.get(wait.id), wait)) is not None
     ]
 
 
-def _notice(notice: Notification) -> dict[str, object]:
-    return msgspec.structs.asdict(notice_view(notice))
-
-
-def _news_of_wait(before: Wait | None, wait: Wait) -> str | None:
+def _message_of_wait(before: Wait | None, wait: Wait) -> str | None:
     if wait.closed_at is not None:
         return "wait_closed"
     if before is None:
         return "wait_opened"
     return "wait_answered" if wait.answered is not None and before.answered is None else None
-
-
-def _publish(agent: Agent, kind: str, data: dict[str, object]) -> Publish:
-    return Publish(kind, agent.id, agent.project.id, {"agent_id": agent.id, "project_id": agent.project.id, **data})
-
-
-def _created(agent: Agent) -> dict[str, object]:
-    return {"timestamp": iso(agent.created_at), "agent": agent_view(agent)}
-
-
-def _about_agent(before: Agent, change: Change) -> Publish | None:
-    """The changed fields of the agent's view, and its state if that changed."""
-    agent = change.agent
-    changes = view_changes(before, agent)
-    if not change.state_changed:
-        return (
-            _publish(agent, "agent_updated", {"timestamp": iso(change.meta.at), "changes": changes})
-            if changes
-            else None
-        )
-    state, waiting_for = change.before
-    return _publish(
-        agent,
-        "state_changed",
-        {
-            "name": agent.name,
-            "state": agent.state,
-            "waiting_for": agent.waiting_for,
-            "from_state": state,
-            "from_waiting_for": waiting_for,
-            "dialects": dialects(agent),
-            "evidence": evidence_view(agent),
-            "turn_id": change.turns[-1].id if change.turns else None,
-            "timestamp": iso(change.turns[-1].at if change.turns else change.meta.at),
-            "changes": changes,
-        },
-    )

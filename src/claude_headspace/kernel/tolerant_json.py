@@ -1,4 +1,4 @@
-"""Read JSON from outside. Total: what cannot be read or has the wrong type is left out and reported, never raised.
+"""Read JSON from outside. Never raises: what cannot be read or has the wrong type is left out and reported.
 
 `parse` decodes bytes to builtins once. `fit` converts builtins into a `Wire…` shape. `tolerant` does both.
 """

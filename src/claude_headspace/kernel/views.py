@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,11 +27,18 @@ APPROVALS = ("plan", "permission")
 Time = str
 """ISO 8601, UTC."""
 
+_View = TypeVar("_View", bound=msgspec.Struct)
 
-def iso(moment: Micros) -> Time:
+
+def iso(time: Micros) -> Time:
     """A time as ISO 8601. Times outside the calendar are clamped."""
-    seconds, micros = divmod(moment, 1_000_000)
+    seconds, micros = divmod(time, SECOND)
     return f"{_second(seconds)}.{micros:06d}+00:00"
+
+
+def optional_iso(time: Micros | None) -> Time | None:
+    """A time as ISO 8601; None stays None."""
+    return iso(time) if time is not None else None
 
 
 @lru_cache(maxsize=4096)
@@ -378,7 +385,7 @@ def _supervision_view(agent: Agent) -> SupervisionView | None:
     if found is None:
         return None
     return SupervisionView(
-        found.restarts, _maybe(found.restarted_at or None), found.reason, found.under_way, found.ended
+        found.restarts, optional_iso(found.restarted_at or None), found.reason, found.under_way, found.ended
     )
 
 
@@ -404,12 +411,12 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
         lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.worker_reports),
     ),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
-    "context_warning_level": (("context_level_told",), lambda agent: agent.context_level_told),
+    "context_warning_level": (("context_level_reported",), lambda agent: agent.context_level_reported),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
-    "ended_at": (("ended_at",), lambda agent: _maybe(agent.ended_at)),
+    "ended_at": (("ended_at",), lambda agent: optional_iso(agent.ended_at)),
 }
 """Fields that are computed: from which fields of the agent, and how. All others are the field of the same name."""
 
@@ -449,40 +456,22 @@ def view_changes(before: Agent, after: Agent) -> dict[str, object]:
     return changes
 
 
+def view_of(kind: type[_View], source: msgspec.Struct, **computed: object) -> _View:
+    """A view with these computed fields; all others are the fields of the same name of the source."""
+    return kind(**{name: getattr(source, name) for name in kind.__struct_fields__ if name not in computed}, **computed)
+
+
 def verdict_view(judged: RuledCall) -> JudgedView:
     """A tool call with a verdict of the policy."""
-    return JudgedView(
-        judged.event_id,
-        iso(judged.at),
-        judged.ruling,
-        judged.rule,
-        judged.reason,
-        judged.enforced,
-        judged.tool,
-        judged.summary,
-    )
+    return view_of(JudgedView, judged, timestamp=iso(judged.at))
 
 
 def mission_view(mission: Mission | None) -> MissionView | None:
     """A mission."""
     if mission is None:
         return None
-    return MissionView(
-        mission.id,
-        mission.goal,
-        mission.started_by,
-        mission.conversation_id,
-        mission.report,
-        mission.answer,
-        mission.outcome,
-        mission.reason,
-        iso(mission.started_at),
-        _maybe(mission.ended_at),
-    )
-
-
-def _maybe(moment: Micros | None) -> Time | None:
-    return iso(moment) if moment is not None else None
+    started_at, ended_at = iso(mission.started_at), optional_iso(mission.ended_at)
+    return view_of(MissionView, mission, words=mission.reason, started_at=started_at, ended_at=ended_at)
 
 
 def _tool_of(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolView | None:
@@ -495,47 +484,25 @@ def _tool_of(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolView |
 
 def session_view(session: Session) -> SessionView:
     """A context window."""
-    return SessionView(
-        session.id,
-        session.ordinal,
-        session.source,
-        iso(session.started_at),
-        session.prev_session_id,
-        session.transcript_path,
-    )
+    return view_of(SessionView, session, started_at=iso(session.started_at))
 
 
 def command_view(command: Command) -> CommandView:
     """A command."""
-    return CommandView(
-        command.id,
-        command.state,
-        command.text,
-        command.trigger.value,
-        iso(command.started_at),
-        _maybe(command.ended_at),
-        command.outcome.value if command.outcome else None,
-    )
+    started_at, ended_at = iso(command.started_at), optional_iso(command.ended_at)
+    return view_of(CommandView, command, started_at=started_at, ended_at=ended_at)
 
 
 def wait_view(wait: Wait) -> WaitView:
     """A wait with its options."""
-    return WaitView(
-        wait.id,
-        wait.agent_id,
-        wait.kind,
-        wait.text,
-        wait.questions,
-        wait.form,
-        wait.tool,
-        wait.summary,
-        wait.subagent_id,
-        _suggestions(wait.suggestions),
-        iso(wait.opened_at),
-        _maybe(wait.held_until or None),
-        _answered(wait),
-        _maybe(wait.closed_at),
-        wait.resolution,
+    return view_of(
+        WaitView,
+        wait,
+        suggestions=_suggestions(wait.suggestions),
+        opened_at=iso(wait.opened_at),
+        held_until=optional_iso(wait.held_until or None),
+        answered=_answered(wait),
+        closed_at=optional_iso(wait.closed_at),
     )
 
 
@@ -556,32 +523,15 @@ def _suggestions(stored: str) -> list[dict[str, object]]:
 
 def notice_view(notice: Notification) -> NoticeView:
     """A notification."""
-    return NoticeView(
-        notice.need,
-        notice.kind,
-        notice.channel,
-        notice.status,
-        notice.title,
-        iso(notice.started_at),
-        notice.attempts,
-        _maybe(notice.completed_at or None),
-        notice.failure,
-        _maybe(notice.closed_at or None),
-        notice.outcome,
+    return view_of(
+        NoticeView,
+        notice,
+        begun_at=iso(notice.started_at),
+        settled_at=optional_iso(notice.completed_at or None),
+        over_at=optional_iso(notice.closed_at or None),
     )
 
 
 def turn_view(turn: Turn) -> TurnView:
     """A turn, as the API and the stream show it."""
-    return TurnView(
-        turn.id,
-        turn.agent_id,
-        turn.project_id,
-        turn.command_id,
-        turn.actor.value,
-        turn.intent.value,
-        turn.text,
-        iso(turn.at),
-        turn.timestamp_source,
-        turn.reason,
-    )
+    return view_of(TurnView, turn, turn_id=turn.id, timestamp=iso(turn.at))

@@ -1,4 +1,4 @@
-"""What a person is asked: kind, text, and the possible answers."""
+"""The request of a wait to a person: its kind, its text, and the possible answers."""
 
 import msgspec
 

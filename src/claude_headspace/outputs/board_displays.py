@@ -12,7 +12,6 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.ports import StreamMessage
 
 log = structlog.get_logger(__name__)
 
@@ -36,11 +35,8 @@ class BoardDisplays(Loop):
         super().__init__()
         self._agents = agents
         self._displays = displays
-        self._changed = asyncio.Event()
-
-    def refresh(self, _messages: Sequence[StreamMessage] = ()) -> None:
-        """The board changed."""
-        self._changed.set()
+        self.changed = asyncio.Event()
+        """Set after a change of the board."""
 
     async def stop(self) -> None:
         """Stop, and clear the displays."""
@@ -50,9 +46,9 @@ class BoardDisplays(Loop):
 
     async def _run(self) -> None:
         while True:
-            self._changed.clear()
+            self.changed.clear()
             await asyncio.to_thread(_try, self._show)
-            await self._changed.wait()
+            await self.changed.wait()
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _show(self) -> None:

@@ -4,11 +4,11 @@ The client's own dialog stays usable, and the first answer wins: an answer throu
 an answer in the terminal releases the hook with an empty reply.
 
 Rules
-- That a hook is held is recorded (`WaitHeld`), and so is its release (`WaitReleased`): every surface of every daemon
-  knows whether an answer would reach the client.
-- Silence is no consent. A hook that expires, is disconnected or survives a restart gets an empty reply.
+- Holding a hook is recorded (`WaitHeld`), and so is its release (`WaitReleased`): every surface of every daemon can
+  show whether an answer would reach the client.
+- Only an answer of a person approves anything. A hook that expires or is released by a restart gets an empty reply.
 - An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event proved it before.
-- Answers arrive by the stream, whichever daemon received them. One that was missed is read from the journal.
+- Answers arrive on the stream, from any daemon. A missed answer is read from the journal.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 MESSAGE_TYPES = ("wait_answered", "wait_closed")
 CHECK_SECONDS = 1.0
 MAX_CHECKS = 5
-"""How often, and how many times, it is checked whether a client that got its answer still shows the dialog."""
+"""How often, and how many times, a client that got its answer is checked for an open dialog."""
 UNATTENDED_MODES = ("headless",)
 """Modes of clients that nobody watches: holding their hooks would only stop their turn."""
 
@@ -51,40 +51,40 @@ class HeldHooks:
         self._reader = reader
         self._recorder = recorder
         self._clock = clock
-        self._seconds = hold_seconds
-        self._headless = headless
+        self._hold_seconds = hold_seconds
+        self._holds_headless = headless
         self._shows_dialog = shows_dialog
         self._checks: set[asyncio.Task[None]] = set()
         self._open: dict[str, asyncio.Event] = {}
 
     def health(self) -> tuple[bool, str | None, str]:
-        """It always runs; how many hooks are held."""
+        """The health of this component: it always runs, and holds this many hooks."""
         return True, None, count(len(self._open), "request")
 
     def accepts(self, agent: Agent, wait: Wait | None) -> bool:
-        """Whether a hook about this wait is to be held."""
-        if wait is None or self._seconds <= 0 or wait.id in self._open:
+        """Whether to hold a hook about this wait."""
+        if wait is None or self._hold_seconds <= 0 or wait.id in self._open:
             return False
-        return self._headless or agent.mode not in UNATTENDED_MODES
+        return self._holds_headless or agent.mode not in UNATTENDED_MODES
 
-    async def hold(self, event: Event, wait: Wait, gone: Awaitable[object]) -> bytes:
-        """Hold a hook until it is answered, closed, expired or disconnected (`gone`). Returns the reply."""
+    async def hold(self, event: Event, wait: Wait, disconnected: Awaitable[object]) -> bytes:
+        """Hold a hook until it is answered, closed, expired or `disconnected`. Returns the reply."""
         ended = self._open[wait.id] = asyncio.Event()
         try:
-            until = self._clock() + round(self._seconds * SECOND)
+            until = self._clock() + round(self._hold_seconds * SECOND)
             await self._recorder.record(WaitHeld(wait_id=wait.id, until=until), wait.agent_id)
             current = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = current is not None and current.closed_at is None
-            is_connected = is_open and await self._wait(ended, gone)
+            is_connected = is_open and await self._wait(ended, disconnected)
             return await self._reply(event, wait, is_connected=is_connected)
         finally:
             del self._open[wait.id]
 
-    async def _wait(self, ended: asyncio.Event, gone: Awaitable[object]) -> bool:
-        """Wait for the first of them. Returns whether the hook can still receive a reply."""
-        end, disconnect = asyncio.ensure_future(ended.wait()), asyncio.ensure_future(gone)
+    async def _wait(self, ended: asyncio.Event, disconnected: Awaitable[object]) -> bool:
+        """Wait for the end, a disconnect or the timeout. Returns whether the hook can still receive a reply."""
+        end, disconnect = asyncio.ensure_future(ended.wait()), asyncio.ensure_future(disconnected)
         try:
-            await asyncio.wait((end, disconnect), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((end, disconnect), timeout=self._hold_seconds, return_when=asyncio.FIRST_COMPLETED)
             return not disconnect.done()
         finally:
             end.cancel()
@@ -116,7 +116,7 @@ class HeldHooks:
                 return
 
     def receive(self, messages: Iterable[StreamMessage]) -> None:
-        """Stream messages: an answer to a held hook, or the end of its wait."""
+        """Process stream messages: an answer to a held hook, or the end of its wait."""
         if not self._open:
             return
         for message in messages:

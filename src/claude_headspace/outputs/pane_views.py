@@ -18,7 +18,7 @@ from claude_headspace.kernel.acts import AgentSeen
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.outputs import tmux
-from claude_headspace.ports import Recorder, StreamMessage
+from claude_headspace.ports import Recorder
 
 log = structlog.get_logger(__name__)
 
@@ -35,17 +35,14 @@ class PaneViewWatcher(Loop):
         super().__init__()
         self._agents = agents
         self._recorder = recorder
-        self._changed = asyncio.Event()
-
-    def refresh(self, _messages: Sequence[StreamMessage] = ()) -> None:
-        """The board changed."""
-        self._changed.set()
+        self.changed = asyncio.Event()
+        """Set after a change of the board."""
 
     async def _run(self) -> None:
         while True:
-            self._changed.clear()
+            self.changed.clear()
             if not await self._try_record_seen():
-                await self._changed.wait()
+                await self.changed.wait()
             await asyncio.sleep(POLL_SECONDS)
 
     async def _try_record_seen(self) -> bool:

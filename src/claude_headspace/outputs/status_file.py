@@ -3,11 +3,11 @@
 Readers start no program and send no request: there is one file for all panes, written when the board changes.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from claude_headspace.config import write_private_file
 from claude_headspace.kernel.agent import Agent, AgentState
 
 SHAPES = {
@@ -52,10 +52,7 @@ class StatusFile:
 
     def show(self, agents: Sequence[Agent]) -> None:
         """Write the line, atomically."""
-        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        draft.touch(mode=0o600)
-        draft.write_text(status_line(agents) + "\n", encoding="utf-8")
-        draft.replace(self._path)
+        write_private_file(self._path, f"{status_line(agents)}\n".encode())
 
     def clear(self) -> None:
         """Remove the file."""

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.transcript import (
     LONGEST_STRING,
+    Line,
     bounded,
     read_line,
 )
-from claude_headspace.clients.client_files import Line
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Origin

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.claude_code.transcript import (
+    Line,
     read_line,
 )
-from claude_headspace.clients.client_files import Line
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin

@@ -88,8 +88,8 @@ def test_the_end_of_a_turn_reports_the_level(percent: float, words: str) -> None
 @pytest.mark.parametrize("ask", [prompted, stopping])
 def test_each_level_is_reported_once(ask: Any) -> None:
     """A reported level is not reported again; the next level is."""
-    assert ask(agent(85, context_level_told=80)) == NO_NOTICE
-    assert ask(agent(91, context_level_told=80)).context_level == 90
+    assert ask(agent(85, context_level_reported=80)) == NO_NOTICE
+    assert ask(agent(91, context_level_reported=80)).context_level == 90
 
 
 def test_the_end_of_a_turn_is_not_blocked_twice_in_a_row() -> None:

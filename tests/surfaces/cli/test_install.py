@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.surfaces.auth.tokens import Scope, make_token
-from claude_headspace.surfaces.cli.presentation.installation import hook_reasons
+from claude_headspace.surfaces.cli.presentation.setup import hook_reasons
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment
 from tests.surfaces.cli.conftest import run_headspace
 

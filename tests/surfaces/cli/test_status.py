@@ -1,4 +1,4 @@
-"""The commands `status` and `down`."""
+"""The commands `status`, `down` and `config`."""
 
 import fcntl
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.config import find_paths
+from claude_headspace.config import Settings, find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.launch.background_daemon import wait_until_stopped
 from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
@@ -170,3 +170,60 @@ def test_down_waits_for_a_slow_daemon(tmp_path: Path) -> None:
         finally:
             if slow.poll() is None:
                 os.kill(slow.pid, signal.SIGKILL)
+
+
+# --- config ---
+
+
+def test_every_setting_is_described(tmp_path: Path) -> None:
+    """With its value, its source and its description; then the file locations."""
+    (tmp_path / "config.toml").write_text('machine = "laptop"\n')
+    done = run_headspace(tmp_path, "config", HEADSPACE_POLLING_SECONDS="30")
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in Settings.__struct_fields__:
+        assert f"\n{name} = " in f"\n{done.stdout}"
+    assert f'machine = "laptop"  from {tmp_path / "config.toml"}\n' in done.stdout
+    assert "polling_seconds = 30.0  from environment\n" in done.stdout
+    assert 'host = "127.0.0.1"\n    Address to listen on.' in done.stdout
+    assert str(tmp_path / "headspace.db") in done.stdout
+
+
+def test_config_in_json(tmp_path: Path) -> None:
+    """Value, default, origin and description by name, and the file locations."""
+    told = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
+    assert set(told["settings"]) == set(Settings.__struct_fields__)
+    assert told["settings"]["port"] == {
+        "value": 0,
+        "default": 5055,
+        "origin": "environment",
+        "description": "Port to listen on; 0 chooses a free port.",
+    }
+    assert told["places"]["log"] == str(tmp_path / "headspace.log")
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_password_is_never_shown(tmp_path: Path, as_json: list[str]) -> None:
+    """The address of the database is shown without its password."""
+    done = run_headspace(tmp_path, "config", *as_json, HEADSPACE_DATABASE="postgresql://me:sesame@db/headspace")
+    assert "postgresql://me@db/headspace" in done.stdout
+    assert "sesame" not in done.stdout
+
+
+def test_an_invalid_setting_is_named(tmp_path: Path) -> None:
+    """With its source and a hint, by every command."""
+    (tmp_path / "config.toml").write_text("port = 70000\n")
+    for command in ("config", "serve"):
+        done = run_headspace(tmp_path, command)
+        assert done.returncode == 1
+        assert str(tmp_path / "config.toml") in done.stderr
+        assert "`headspace config` describes all settings" in done.stderr
+
+
+def test_files_are_in_directories_of_the_user(tmp_path: Path) -> None:
+    """Without HEADSPACE_HOME and XDG_RUNTIME_DIR nothing is in /tmp."""
+    variables = {"HOME": str(tmp_path), "HEADSPACE_HOME": ""}
+    done = run_headspace(tmp_path, "config", "--json", **variables)
+    assert done.stderr == ""
+    assert [place for place in json.loads(done.stdout)["places"].values() if not place.startswith(str(tmp_path))] == []
+    runtime = run_headspace(tmp_path, "config", "--json", **variables, XDG_RUNTIME_DIR=str(tmp_path / "runtime"))
+    assert json.loads(runtime.stdout)["places"]["daemon"] == str(tmp_path / "runtime" / "headspace" / "daemon.json")

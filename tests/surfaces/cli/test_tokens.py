@@ -2,9 +2,14 @@
 
 import getpass
 import json
+import stat
+from pathlib import Path
 
+import pytest
+
+from claude_headspace.surfaces.auth.tokens import Scope
 from tests.support import RunningDaemon
-from tests.surfaces.cli.conftest import run_headspace
+from tests.surfaces.cli.conftest import Headspace, run_headspace
 
 
 def test_life_of_a_named_token(daemon: RunningDaemon) -> None:
@@ -58,3 +63,20 @@ def test_an_invalid_expiry_is_explained(daemon: RunningDaemon) -> None:
     assert done.returncode == 1
     assert "2h for in two hours" in done.stderr
     assert "ago" not in done.stderr
+
+
+@pytest.mark.parametrize("scope", Scope)
+def test_token_prints_one_line(tmp_path: Path, scope: Scope) -> None:
+    """For every scope, and the same token each time."""
+    done = run_headspace(tmp_path, "token", "--scope", scope.value)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"hs_{scope.value}_")
+    assert done.stdout.count("\n") == 1
+    assert run_headspace(tmp_path, "token", "--scope", scope.value).stdout == done.stdout
+    assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
+
+
+def test_tokens_have_scopes(headspace: Headspace, tmp_path: Path) -> None:
+    """The default is `read`; an unknown scope is an invalid command line."""
+    assert headspace("token").stdout == headspace("token", "--scope", "read").stdout
+    assert run_headspace(tmp_path, "token", "--scope", "everything").returncode == 2

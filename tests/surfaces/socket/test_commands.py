@@ -11,7 +11,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.surfaces.socket.commands import names, snake_case
+from claude_headspace.surfaces.socket.commands import command_names, snake_case
 from claude_headspace.surfaces.socket.results import HOOK_COMMANDS
 from tests.support import RunningDaemon, running_daemon
 from tests.support_rpc import JsonObject, Socket, call, refusal
@@ -105,7 +105,7 @@ def test_hook_commands_are_documented() -> None:
     """The table in the docs has each command with its test."""
     page = (Path(__file__).parents[3] / "docs" / "engine.md").read_text(encoding="utf-8")
     assert [name for name in HOOK_COMMANDS if f"`{name.removeprefix('hooks.')}`" not in page] == []
-    assert [name for name in names() if name not in page and name not in HOOK_COMMANDS] == []
+    assert [name for name in command_names() if name not in page and name not in HOOK_COMMANDS] == []
 
 
 # --- nothing applies ---

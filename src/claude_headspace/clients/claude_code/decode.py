@@ -96,7 +96,7 @@ def hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
         received_at=envelope.received_at,
         host=envelope.host,
         session_id=shape.session_id,
-        cwd=shape.directory,
+        cwd=shape.cwd or shape.working_directory,
         transcript_path=shape.transcript_path,
         prompt_id=shape.prompt_id and short(shape.prompt_id),
         permission_mode=shape.permission_mode and short(shape.permission_mode),

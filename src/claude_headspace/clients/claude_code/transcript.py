@@ -29,7 +29,6 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireLine,
     WireMessage,
 )
-from claude_headspace.clients.client_files import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -55,22 +54,36 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 # --- a line -----------------------------------------------------------------------------------------------------------
 
 
+class Line(msgspec.Struct, frozen=True):
+    """One line of a transcript: its facts, and their session."""
+
+    at: Micros | None
+    """The line's own time; some kinds have none."""
+    session_id: str
+    key: str
+    """Identifies the line, also in a copy of the file."""
+    cwd: str | None
+    facts: tuple[Fact, ...]
+    subagent_id: str | None = None
+    branch: str | None = None
+
+
 def read_line(raw: bytes) -> Line | None:
-    """The line, if it says anything."""
+    """The line, if it has facts."""
     shape = tolerant(raw, WireLine)[0]
-    told = _facts(shape)
-    if not told or not shape.session_id:
+    found = _facts(shape)
+    if not found or not shape.session_id:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
     # A queued prompt has the time when it was typed; it became part of the turn when the lines around it did.
     at = None if shape.type == "attachment" else _parse_time(shape.timestamp)
-    return Line(at, shape.session_id, key, shape.cwd, told, _subagent(shape), _branch(shape))
+    return Line(at, shape.session_id, key, shape.cwd, found, _subagent(shape), _branch(shape))
 
 
 def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     """Decode a line. Never raises."""
     shape, misfit = fit(body, WireLine)
-    told = _facts(shape)
+    found = _facts(shape)
     meta = Meta(
         event_id=envelope.id,
         name=envelope.name,
@@ -83,7 +96,7 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         permission_mode=short(shape.permission_mode),
         subagent_id=_subagent(shape),
     )
-    fact = told[0] if len(told) == 1 else facts.Several(told) if told else facts.Observed()
+    fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
     return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
 
 
@@ -116,17 +129,17 @@ def _user(line: WireLine) -> Iterator[Fact]:
     """A prompt, results of calls, or an interrupt."""
     if line.is_meta or line.is_compact_summary:
         return
-    said = []
+    texts = []
     for block in blocks_of(message_of(line)):
         if block.type == "tool_result":
             yield from _result(line, block)
         elif block.type == "text":
-            said.append(block.text)
-    if said:
-        yield from _said(line, "\n".join(said))
+            texts.append(block.text)
+    if texts:
+        yield from _user_text(line, "\n".join(texts))
 
 
-def _said(line: WireLine, text: str) -> Iterator[Fact]:
+def _user_text(line: WireLine, text: str) -> Iterator[Fact]:
     stripped = text.strip()
     if stripped in messages.INTERRUPTED:
         yield facts.TurnInterrupted()
@@ -365,5 +378,5 @@ def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) ->
     """The larger bound is for messages: the text of a block, and a message that is only text."""
     if owner is None:
         return LONGEST_STRING
-    said = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
-    return bounds.speech if said and isinstance(owner[key], str) else LONGEST_STRING
+    is_message = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
+    return bounds.speech if is_message and isinstance(owner[key], str) else LONGEST_STRING

@@ -19,16 +19,12 @@ class WireHook(msgspec.Struct, kw_only=True):
     transcript_path: str | None = None
     cwd: str | None = None
     working_directory: str | None = None
+    """Another name for `cwd`."""
     hook_event_name: str | None = None
     prompt_id: str | None = None
     permission_mode: str | None = None
     agent_id: str | None = None
     agent_type: str | None = None
-
-    @property
-    def directory(self) -> str | None:
-        """The working directory, under either name."""
-        return self.cwd or self.working_directory
 
 
 class WireSessionStart(WireHook):

@@ -7,6 +7,8 @@ agent by the session id alone. Event types that are not listed only show that th
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from claude_headspace.clients.claude_code import tools, wire
 from claude_headspace.clients.claude_code.decode import hook_meta
 from claude_headspace.clients.claude_code.messages import finished_task
@@ -21,17 +23,13 @@ class WirePlate(wire.WireHook):
     """An event of plate-spinner: the fields of all types together."""
 
     project_path: str | None = None
+    """plate-spinner's own name for the working directory. It takes precedence."""
     tool_name: str = ""
     tool_params: Any = None
     tool_input: Any = None
     tool_use_id: str | None = None
     prompt: str = ""
     error: str | None = None
-
-    @property
-    def directory(self) -> str | None:
-        """The working directory; plate-spinner's own name for it first."""
-        return self.project_path or self.cwd or self.working_directory
 
     @property
     def input(self) -> Any:
@@ -53,8 +51,11 @@ def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     """Decode an event. Never raises."""
     shape, misfit = fit(body, WirePlate)
     given = fit(shape.input, wire.WireToolInput)[0]
+    meta = hook_meta(envelope, shape)
+    if shape.project_path:
+        meta = msgspec.structs.replace(meta, cwd=shape.project_path)
     return Event(
-        hook_meta(envelope, shape),
+        meta,
         FACTS[envelope.name](shape, given),
         envelope.observations,
         envelope.decisions,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from claude_headspace.background import Loop
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.config import Paths
+from claude_headspace.config import Paths, write_private_file
 from claude_headspace.kernel.hooks import HookKind
 
 ALL_HOOKS = "*"
@@ -99,13 +99,7 @@ class Advertisement(Loop):
         except FileNotFoundError:
             is_current = False
         if not is_current:
-            self._write_address()
-
-    def _write_address(self) -> None:
-        temporary = self._paths.address_file.with_suffix(".new")
-        temporary.touch(mode=0o600)
-        temporary.write_bytes(self._line)
-        temporary.replace(self._paths.address_file)
+            write_private_file(self._paths.address_file, self._line)
 
     def _write_asked_hooks(self, asked: Mapping[str, str]) -> None:
         folder = self._paths.asked_hooks_dir

@@ -168,7 +168,9 @@ class Sanitizer:
 
     def hook(self, payload: bytes) -> bytes:
         """The payload of a hook as it is stored."""
-        return size_limits.bounded(self._redact(payload), self._bounds)
+        redacted = self._redact(payload)
+        is_small = len(redacted) <= min(self._bounds.result, self._bounds.speech)
+        return redacted if is_small else size_limits.bounded(redacted, self._bounds)
 
     def line(self, raw: bytes) -> bytes:
         """A line of a transcript as it is stored."""

@@ -56,6 +56,8 @@ class Request(msgspec.Struct):
 
 _request = msgspec.json.Decoder(Request)
 _requests = msgspec.json.Decoder(list[msgspec.Raw])
+_BUSY = HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
+_INTERNAL_ERROR = HeadspaceError("bug", "Internal error.", "See `headspace logs`, and report it.")
 _JSON = 'Send one JSON object per line: {"cmd": …, "args": {…}, "env": {…}}.'
 
 
@@ -113,7 +115,7 @@ class RpcServer:
         self._connections.add(task)
         try:
             if len(self._connections) > MAX_CONNECTIONS:
-                await _write(writer, _error_reply(_busy()))
+                await _write(writer, _error_reply(_BUSY))
             else:
                 await self._serve(reader, writer)
         except (OSError, TimeoutError, asyncio.CancelledError):
@@ -130,7 +132,9 @@ class RpcServer:
                 await _write(writer, await self._run(line))
         except asyncio.LimitOverrunError:
             await _discard_line(reader)
-            await _write(writer, _error_reply(_too_long(self._max_line_bytes)))
+            message = f"The line is longer than {self._max_line_bytes} bytes."
+            hint = "Send less, or raise `max_body_bytes`."
+            await _write(writer, _error_reply(BadRequest("too_large", message, hint, status=413)))
 
     async def _run(self, line: bytes) -> bytes:
         if line.lstrip()[:1] != b"[":
@@ -140,7 +144,8 @@ class RpcServer:
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
             return _error_reply(_not_json(error))
         if len(requests) > MAX_BATCH_REQUESTS:
-            return _error_reply(_too_many(len(requests)))
+            hint = f"Send at most {MAX_BATCH_REQUESTS}."
+            return _error_reply(BadRequest("too_many", f"{len(requests)} requests in one list.", hint))
         return b"[" + b",".join([await self._run_one(bytes(each)) for each in requests]) + b"]"
 
     async def _run_one(self, line: bytes) -> bytes:
@@ -155,7 +160,7 @@ class RpcServer:
             reply = {"ok": False, **error.body()}
         except Exception:
             log.exception("command_failed", cmd=request.cmd[:100])
-            reply = {"ok": False, **_internal_error().body()}
+            reply = {"ok": False, **_INTERNAL_ERROR.body()}
         return msgspec.json.encode(reply if request.id is None else {**reply, "id": request.id})
 
 
@@ -217,21 +222,3 @@ def _error_reply(error: HeadspaceError) -> bytes:
 def _not_json(error: Exception) -> BadRequest:
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
     return BadRequest("bad_request", f"The request is not valid: {reason}.", _JSON)
-
-
-def _too_long(max_bytes: int) -> BadRequest:
-    return BadRequest(
-        "too_large", f"The line is longer than {max_bytes} bytes.", "Send less, or raise `max_body_bytes`.", status=413
-    )
-
-
-def _too_many(requests: int) -> BadRequest:
-    return BadRequest("too_many", f"{requests} requests in one list.", f"Send at most {MAX_BATCH_REQUESTS}.")
-
-
-def _busy() -> HeadspaceError:
-    return HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
-
-
-def _internal_error() -> HeadspaceError:
-    return HeadspaceError("bug", "Internal error.", "See `headspace logs`, and report it.")

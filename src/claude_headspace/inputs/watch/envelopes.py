@@ -3,8 +3,8 @@
 import msgspec
 
 from claude_headspace.clients import claude_code
-from claude_headspace.clients.claude_code.transcript import LINE
-from claude_headspace.clients.client_files import Line, RegistryEntry
+from claude_headspace.clients.claude_code.registry import RegistryEntry
+from claude_headspace.clients.claude_code.transcript import LINE, Line
 from claude_headspace.inputs.receive.receiver import LocateProject, Sanitizer, new_id
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock

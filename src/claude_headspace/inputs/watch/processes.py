@@ -1,6 +1,6 @@
-"""The process table: a client that was killed fires no hook, but its process is gone.
+"""Detects client processes that have exited, and finds the ancestors of a client process.
 
-A process is identified by pid and start time, because pids are reused.
+A client that was killed fires no hook. A process is identified by pid and start time, because pids are reused.
 
 Rules
 - Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only

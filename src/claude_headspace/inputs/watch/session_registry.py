@@ -22,8 +22,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.claude_code.registry import read_entry
-from claude_headspace.clients.client_files import Activity, RegistryEntry
+from claude_headspace.clients.claude_code.registry import Activity, RegistryEntry, read_entry
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.claude_code.transcript import read_line
-from claude_headspace.clients.client_files import Line
+from claude_headspace.clients.claude_code.transcript import Line, read_line
 from claude_headspace.inputs.watch.files import open_regular_file, resolve_below
 from claude_headspace.kernel.envelope import Micros
 

@@ -23,7 +23,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.client_files import Line
+from claude_headspace.clients.claude_code.transcript import Line
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder

@@ -76,11 +76,8 @@ def compose(context: SessionContext, prefix: str, max_chars: int) -> ComposedCon
 
 
 def _shown(file: ContextFile) -> str:
-    return (
-        f"{file.name} (first {len(file.text or '')} of {file.full_length} characters)"
-        if file.full_length
-        else file.name
-    )
+    part = f" (first {len(file.text or '')} of {file.full_length} characters)" if file.full_length else ""
+    return file.name + part
 
 
 # --- size limit -------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def _notice_at_turn_end(settings: ClaudeOsSettings, agent: Agent) -> SessionNoti
 def _new_level(agent: Agent) -> int:
     """The context level, if it was not reported yet, else 0."""
     level = context_level(agent.context_percent)
-    return level if level > agent.context_level_told else 0
+    return level if level > agent.context_level_reported else 0
 
 
 def _wants_note(settings: ClaudeOsSettings, agent: Agent, session: Session, at: Micros) -> bool:

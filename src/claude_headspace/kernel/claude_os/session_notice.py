@@ -11,9 +11,11 @@ class SessionNotice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     context_level: int = msgspec.field(default=0, name="level")
     """The context level that was reported, in percent."""
     requests_note: bool = msgspec.field(default=False, name="asked_for_note")
+    """Whether the session was asked to set a note."""
     mission_ids: tuple[str, ...] = msgspec.field(default=(), name="missions")
     """The missions whose results were reported."""
     requests_report: bool = msgspec.field(default=False, name="asked_for_report")
+    """Whether the worker was asked to report."""
     blocks_turn_end: bool = msgspec.field(default=False, name="holds")
     """Whether the end of the turn was blocked, so that the client continues with the texts."""
 
@@ -22,7 +24,7 @@ NO_NOTICE = SessionNotice()
 
 
 def combine(one: SessionNotice, other: SessionNotice) -> SessionNotice:
-    """Both notices as one."""
+    """Combine two notices into one."""
     if NO_NOTICE in (one, other):
         return other if one == NO_NOTICE else one
     return SessionNotice(

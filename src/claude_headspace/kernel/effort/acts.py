@@ -1,4 +1,4 @@
-"""What people and agents do to an effort, as events of the log. Pure.
+"""Acts on efforts: what people and agents do to an effort, stored as events. Pure.
 
 Rules
 - `ACTS` lists every act. The name of the class is the name of the event.
@@ -93,21 +93,8 @@ class EffortFinished(Act, frozen=True, kw_only=True):
     text: str = ""
 
 
-ACTS: dict[str, type[Act]] = {
-    act.__name__: act
-    for act in (
-        EffortStarted,
-        PhaseSet,
-        EffortLogged,
-        MetadataSet,
-        InjectionQueued,
-        SessionOpened,
-        FilesLoaded,
-        Dehydrated,
-        EffortFinished,
-    )
-}
-"""By name of the event. Its origin is `OPERATOR`."""
+ACTS: dict[str, type[Act]] = {kind.__name__: kind for kind in Act.__subclasses__()}
+"""Every act, by the name of its event. Its origin is `OPERATOR`."""
 
 
 def decode_act(envelope: Envelope) -> Act:

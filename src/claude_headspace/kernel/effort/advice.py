@@ -1,4 +1,4 @@
-"""What an effort adds to the reply of a hook. Stored with the event; a replay never computes it again."""
+"""What an effort adds to the reply to a hook. Stored with the event; a replay never computes it again."""
 
 from typing import Any
 

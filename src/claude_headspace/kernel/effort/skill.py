@@ -23,7 +23,7 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
     phases: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
-    """The whole frontmatter."""
+    """The complete frontmatter."""
     path: str | None = None
 
 

@@ -6,8 +6,7 @@ import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
 from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifact_paths
-from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.views import Time, iso
+from claude_headspace.kernel.views import Time, iso, optional_iso, view_of
 
 
 class WindowView(msgspec.Struct, frozen=True):
@@ -111,68 +110,43 @@ def effort_view(effort: Effort) -> EffortView:
     """The view of an effort with its open windows."""
     main = next((window for window in reversed(effort.windows) if window.subagent_id is None), None)
     limit = effort.metadata.get("heartbeat_limit")
-    return EffortView(
-        id=effort.id,
-        skill=effort.skill,
-        ordinal=effort.ordinal,
-        mode=effort.mode,
+    return view_of(
+        EffortView,
+        effort,
         lifecycle=effort.lifecycle.value,
-        phase=effort.phase,
         phases=tuple((effort.skill_config or {}).get("phases", ())),
-        task_id=effort.task_id,
-        task_dir=effort.task_dir,
-        project_root=effort.project_root,
-        host=effort.host,
-        owner=effort.owner,
         agent_id=effort.holder,
-        manager=effort.manager,
         heartbeat=main.heartbeat if main else 0,
         heartbeat_limit=limit if isinstance(limit, int) else HEARTBEAT_LIMIT,
         context_usage=main.context_usage if main else None,
         logged=effort.log_count,
         artifacts=artifact_paths(effort),
-        directives=effort.directives,
-        preload=effort.preload,
         pending_preloads=pending_preloads(effort, main),
         injections=tuple(InjectionView(e.id, e.text, iso(e.at), e.delivery.value) for e in effort.injections),
-        metadata=effort.metadata,
         dehydrated=effort.handover.text if effort.handover else None,
         sessions=tuple(window_view(window) for window in effort.windows),
         started_at=iso(effort.started_at),
-        finished_at=_optional_time(effort.finished_at),
+        finished_at=optional_iso(effort.finished_at),
     )
 
 
 def window_view(window: Window) -> WindowView:
     """The view of a context window."""
-    return WindowView(
-        window.id,
-        window.agent_id,
-        window.subagent_id,
-        window.prev_session_id,
-        window.heartbeat,
-        window.context_usage,
-        window.loaded_files,
-        window.handover is not None,
-        window.restart_reason,
-        iso(window.started_at),
-        _optional_time(window.ended_at),
-        window.end_reason,
+    return view_of(
+        WindowView,
+        window,
+        dehydrated=window.handover is not None,
+        spent=window.restart_reason,
+        started_at=iso(window.started_at),
+        ended_at=optional_iso(window.ended_at),
     )
 
 
 def message_view(message: Message) -> MessageView:
     """The view of a message."""
-    return MessageView(message.id, iso(message.at), message.kind, message.text, message.session_id)
+    return view_of(MessageView, message, at=iso(message.at))
 
 
 def task_view(task: Task, *, active: bool) -> TaskView:
     """The view of a task. `active`: whether one of its efforts is active."""
-    status = "active" if active else "dormant"
-    return TaskView(
-        task.id, task.dir_path, task.project_root, task.host, task.title, task.keywords, task.effort_count, status
-    )
-
-
-def _optional_time(time: Micros | None) -> Time | None:
-    return iso(time) if time is not None else None
+    return view_of(TaskView, task, efforts=task.effort_count, status="active" if active else "dormant")

@@ -1,4 +1,4 @@
-"""Acts: what people and Headspace do with an agent. Register, look at, type to, close, rename, note, import."""
+"""Acts on an agent: register, restart, mark as seen, type, close, rename, note, import."""
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision
@@ -9,7 +9,7 @@ from claude_headspace.kernel.text import short
 
 
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
-    """A client is about to be started. Until its first hook the agent is known by the wrapper's id."""
+    """A client is about to be started. Until its first hook, the wrapper's id identifies the agent."""
     agent = change.agent
     change.why = "a client is being started"
     agent.headspace_id = fact.headspace_id or agent.headspace_id
@@ -43,16 +43,16 @@ def agent_seen(change: Change, meta: Meta, _fact: acts.AgentSeen) -> None:
 
 
 def recorded_only(_change: Change, _meta: Meta, _fact: acts.TextTyped | acts.EscPressed | acts.TypingFailed) -> None:
-    """No change. The client reports the resulting prompt itself, so that one message is never two turns."""
+    """Change nothing. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 
 def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
-    """A remote action moved on. Only subscribers are told; the agent does not change."""
+    """Publish the new status of a remote action. The agent does not change."""
     change.errand = fact
 
 
 def agent_closed(change: Change, meta: Meta, fact: acts.AgentClosed) -> None:
-    """The process that started the client saw it end. No-op if the agent has another client by now."""
+    """The process that started the client reported its end. No-op if the agent has another client by now."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
         end_agent(change, meta.at, fact.reason or "closed")
 

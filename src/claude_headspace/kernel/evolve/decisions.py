@@ -15,7 +15,7 @@ RECORDED_RULINGS = (Ruling.WARN, Ruling.ASK, Ruling.DENY)
 def record_session_notice(change: Change, notice: SessionNotice) -> None:
     """Record what the session received with the reply, so that it does not receive it again."""
     agent, at = change.agent, change.meta.at
-    agent.context_level_told = max(agent.context_level_told, notice.context_level)
+    agent.context_level_reported = max(agent.context_level_reported, notice.context_level)
     if notice.requests_note:
         agent.note_requested_at = max(agent.note_requested_at, at)
     if notice.mission_ids:

@@ -144,7 +144,7 @@ def _open_session(change: Change, meta: Meta, source: str) -> None:
 def _reset_context(agent: Agent) -> None:
     """Forget the usage and the notices of the previous context window."""
     agent.context_percent = agent.tokens = agent.session_context = None
-    agent.context_level_told = 0
+    agent.context_level_reported = 0
 
 
 def _store_session(change: Change, session: Session) -> None:

@@ -30,10 +30,10 @@ from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait_request import Ask
 
-NOTICE_DELAY: Micros = 8 * SECOND
-"""A notification comes six seconds after its dialog, the registry at once. A later notice is about another dialog."""
+REPORT_DELAY: Micros = 8 * SECOND
+"""A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another."""
 
-NOTICED_KINDS = ("permission", "question")
+REPORTED_KINDS = ("permission", "question")
 """The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
 
 NEXT_STEP: Micros = 3 * SECOND // 2
@@ -41,7 +41,7 @@ NEXT_STEP: Micros = 3 * SECOND // 2
 
 
 def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
-    """Everything that the event's thread started until this time has ended."""
+    """The time until which everything that the event's thread started has ended."""
     if meta.subagent_id is None:
         return max(agent.idle_at, agent.step_ended_at)
     sub = find_subagent(agent, meta.subagent_id)
@@ -79,7 +79,7 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     _record_call_start(change, meta, fact)
     if agent.waits:
         _close_stale_waits(change, meta, fact.call_id)
-    if _is_known(agent, meta, fact.call_id):
+    if _is_open_or_ended(agent, meta, fact.call_id):
         return
     call = ToolCall(
         id=fact.call_id,
@@ -92,7 +92,7 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     agent.calls = (*agent.calls[1 - MAX_CALLS :], call)
     change.why = f"started {fact.tool}"
     if agent.waits or fact.ask is not None:
-        _explain_dialog(change, meta, fact, call)
+        _join_or_open_dialog(change, meta, fact, call)
 
 
 def _record_call_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
@@ -105,8 +105,8 @@ def _record_call_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> N
         store_subagent(change, replace(sub, call_started_at=max(sub.call_started_at, meta.at)))
 
 
-def _is_known(agent: Agent, meta: Meta, call_id: str) -> bool:
-    """Whether the call is open, or ended after this start."""
+def _is_open_or_ended(agent: Agent, meta: Meta, call_id: str) -> bool:
+    """Whether the call is open, or ended after this start: then the start is late or a duplicate."""
     if any(call.id == call_id for call in agent.calls):
         return True
     return any(call.id == call_id and call.at > meta.at for call in agent.finished_calls)
@@ -116,25 +116,25 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
     """Close waits of earlier steps, and dialogs without a call that were followed by work."""
     started = {call.id: call.started_at for call in change.agent.calls}
 
-    def stale(wait: Wait) -> bool:
+    def is_stale(wait: Wait) -> bool:
         if wait.subagent_id != meta.subagent_id or wait.asked_in_text or wait.call_id == call_id:
             return False
-        begun = started.get(wait.call_id or "", wait.opened_at)
-        return meta.at > begun + NEXT_STEP
+        started_at = started.get(wait.call_id or "", wait.opened_at)
+        return meta.at > started_at + NEXT_STEP
 
-    if close_waits(change, stale, "the agent continued"):
+    if close_waits(change, is_stale, "the agent continued"):
         change.inferred = True
 
 
-def _is_stale(agent: Agent, subagent_id: str | None, begun: Micros) -> bool:
+def _is_stale(agent: Agent, subagent_id: str | None, started_at: Micros) -> bool:
     """Whether a dialog ended although its call has not: a later step started, or the client was seen busy."""
     sub = find_subagent(agent, subagent_id) if subagent_id is not None else None
-    began_at = sub.call_started_at if sub is not None else agent.call_started_at if subagent_id is None else 0
-    return began_at > begun + NEXT_STEP or begun <= agent.dialogs_closed_at
+    newest_start_at = sub.call_started_at if sub is not None else agent.call_started_at if subagent_id is None else 0
+    return newest_start_at > started_at + NEXT_STEP or started_at <= agent.dialogs_closed_at
 
 
-def _explain_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
-    """Join a dialog that was reported before its call. Otherwise a tool that asks opens a wait."""
+def _join_or_open_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
+    """Join a dialog that was reported before its call, or open a wait if the tool asks."""
     pending = _dialog_before_call(change.agent, meta, fact)
     if pending is not None:
         known = replace(pending, call_id=call.id, digest=fact.digest, tool=fact.tool, subagent_id=meta.subagent_id)
@@ -154,16 +154,16 @@ def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wa
         if (wait.tool, wait.digest, wait.subagent_id) == wanted and wait.opened_at >= meta.at:
             if wait.call_id not in later:
                 return wait
-        elif fact.ask is not None and _may_be_noticed(wait, meta):
+        elif fact.ask is not None and _may_be_same_dialog(wait, meta):
             return wait
     return None
 
 
-def _may_be_noticed(wait: Wait, meta: Meta) -> bool:
-    """Whether a dialog known only from a notification or the registry can be the one that this event opens."""
+def _may_be_same_dialog(wait: Wait, meta: Meta) -> bool:
+    """Whether a wait that is known only from a notification or the registry can be the dialog of this event."""
     if wait.asked_in_text or wait.call_id is not None or wait.digest is not None:
         return False
-    return wait.kind in NOTICED_KINDS and 0 <= wait.opened_at - meta.at < NOTICE_DELAY
+    return wait.kind in REPORTED_KINDS and 0 <= wait.opened_at - meta.at < REPORT_DELAY
 
 
 def _with_ask(wait: Wait, ask: Ask, summary: str) -> Wait:
@@ -188,7 +188,7 @@ def _open_dialog(change: Change, meta: Meta, ask: Ask, call: ToolCall | facts.Pe
 
 
 def _add_question_turn(change: Change, ask: Ask, tool: str) -> None:
-    """The question of a tool is a turn of the agent. A permission is a question of the client, and no turn."""
+    """Add the question of a tool as a turn of the agent. A permission is a question of the client and not a turn."""
     command = open_command_of(change.agent)
     if ask.kind in ("question", "plan") and command is not None:
         add_turn(change, command, Actor.AGENT, Intent.QUESTION, ask.text, reason=f"{tool} asks")
@@ -204,7 +204,7 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
     ended_at = thread_ended_at(agent, meta)
     closed_at = ended_at if meta.at <= ended_at else _answered_at(agent, meta, fact)
     if closed_at is not None:
-        _close_noticed(change, meta, closed_at)
+        _close_same_dialog(change, meta, closed_at)
         return
     call = _call_that_asks(agent, meta, fact)
     if _is_stale(agent, meta.subagent_id, call.started_at if call is not None else meta.at):
@@ -222,13 +222,13 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
 
 def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
     """The oldest call of the latest step with the same thread, tool and input that has no dialog yet."""
-    open_calls = [call for call in agent.calls if _is_alike(call, meta, fact) and call.started_at <= meta.at]
+    open_calls = [call for call in agent.calls if _is_same_tool(call, meta, fact) and call.started_at <= meta.at]
     same_input = [call for call in open_calls if call.digest == fact.digest]
-    alike = same_input or [call for call in open_calls if _is_question(fact) and _just_begun(call, meta)]
-    if not alike:
+    candidates = same_input or [call for call in open_calls if _is_question(fact) and _has_just_started(call, meta)]
+    if not candidates:
         return None
-    newest = max(call.started_at for call in alike)
-    step = [call for call in alike if call.started_at > newest - NEXT_STEP]
+    newest = max(call.started_at for call in candidates)
+    step = [call for call in candidates if call.started_at > newest - NEXT_STEP]
     waiting = {wait.call_id for wait in agent.waits if wait.kind == "permission"}
     return next((call for call in step if call.id not in waiting), step[0])
 
@@ -238,11 +238,11 @@ def _is_question(fact: facts.PermissionAsked) -> bool:
     return fact.ask.kind != "permission"
 
 
-def _is_alike(call: ToolCall | FinishedCall, meta: Meta, fact: facts.PermissionAsked) -> bool:
+def _is_same_tool(call: ToolCall | FinishedCall, meta: Meta, fact: facts.PermissionAsked) -> bool:
     return call.tool == fact.tool and call.subagent_id == meta.subagent_id
 
 
-def _just_begun(call: ToolCall, meta: Meta) -> bool:
+def _has_just_started(call: ToolCall, meta: Meta) -> bool:
     return meta.at - call.started_at < NEXT_STEP
 
 
@@ -251,23 +251,23 @@ def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micro
     ends = (
         call.at
         for call in agent.finished_calls
-        if call.at > meta.at and _is_alike(call, meta, fact) and (call.digest == fact.digest or _is_question(fact))
+        if call.at > meta.at and _is_same_tool(call, meta, fact) and (call.digest == fact.digest or _is_question(fact))
     )
     return min(ends, default=None)
 
 
-def _close_noticed(change: Change, meta: Meta, until: Micros) -> None:
-    """Close dialogs known only from a notice that can be this ended dialog."""
+def _close_same_dialog(change: Change, meta: Meta, until: Micros) -> None:
+    """Close waits that are known only from a notification or the registry and can be this ended dialog."""
     if change.agent.waits:
         close_waits(
             change,
-            lambda wait: wait.opened_at < until and _may_be_noticed(wait, meta),
+            lambda wait: wait.opened_at < until and _may_be_same_dialog(wait, meta),
             "the tool ran",
         )
 
 
 def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait | None:
-    """The open wait of the same dialog: of the same call, a duplicate, or known only from a notice so far."""
+    """The open wait of the same dialog: of the same call, a duplicate, or one that was reported without its call."""
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     for wait in agent.waits:
         if call is not None and wait.call_id == call.id:
@@ -275,7 +275,7 @@ def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: Tool
         if wait.call_id is None and (wait.tool, wait.digest, wait.subagent_id) == wanted:
             if abs(wait.opened_at - meta.at) < DUPLICATE_WINDOW:
                 return wait
-        elif _may_be_noticed(wait, meta):
+        elif _may_be_same_dialog(wait, meta):
             return wait
     return None
 
@@ -297,9 +297,9 @@ def _with_call(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
 
 def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
     """A tool call ended. It may have started background work or contain the answer of a person."""
-    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
-    change.why = f"{over.tool or 'a call'} finished"
-    finish_call(change, meta, over, "answered" if fact.answer else "the tool ran", fact.answer)
+    ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{ended.tool or 'a call'} finished"
+    finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", fact.answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
     if fact.background_subagent is not None:
@@ -310,39 +310,39 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
 
 def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
     """A tool call failed. That is not an error of the agent."""
-    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
-    change.why = f"{over.tool or 'a call'} failed: {fact.error}"
-    finish_call(change, meta, over, "the tool failed")
+    ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{ended.tool or 'a call'} failed: {fact.error}"
+    finish_call(change, meta, ended, "the tool failed")
 
 
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
     """A tool call was refused without a dialog."""
-    over = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
-    change.why = f"{over.tool or 'a call'} was denied: {fact.reason}"
-    finish_call(change, meta, over, "refused")
+    ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
+    change.why = f"{ended.tool or 'a call'} was denied: {fact.reason}"
+    finish_call(change, meta, ended, "refused")
 
 
 def finished_call(agent: Agent, meta: Meta, call_id: str | None, tool: str, digest: str) -> FinishedCall:
     """The call that ended. Without an id: the oldest open call of that tool, preferably with the same input."""
     if call_id is not None:
-        known = next((call for call in agent.calls if call.id == call_id), None)
+        found = next((call for call in agent.calls if call.id == call_id), None)
     else:
-        mine = [call for call in agent.calls if call.subagent_id == meta.subagent_id and tool in ("", call.tool)]
-        known = next((call for call in mine if call.digest == digest), mine[0] if mine else None)
-    if known is None:
+        own_calls = [call for call in agent.calls if call.subagent_id == meta.subagent_id and tool in ("", call.tool)]
+        found = next((call for call in own_calls if call.digest == digest), own_calls[0] if own_calls else None)
+    if found is None:
         name = call_id or f"{tool}:{digest}"
         return FinishedCall(id=name, tool=tool, digest=digest, at=meta.at, subagent_id=meta.subagent_id)
-    return FinishedCall(id=known.id, tool=known.tool, digest=known.digest, at=meta.at, subagent_id=known.subagent_id)
+    return FinishedCall(id=found.id, tool=found.tool, digest=found.digest, at=meta.at, subagent_id=found.subagent_id)
 
 
-def finish_call(change: Change, meta: Meta, over: FinishedCall, resolution: str, answer: str = "") -> None:
+def finish_call(change: Change, meta: Meta, ended: FinishedCall, resolution: str, answer: str = "") -> None:
     """End a call and its wait. Waits of parallel calls stay open."""
     agent = change.agent
     _record_call_end(agent, meta)
-    end_call(change, over)
+    end_call(change, ended)
     record_thread_work(change, meta)
     if agent.waits:
-        close_waits(change, lambda wait: closes_with(wait, over, meta), resolution)
+        close_waits(change, lambda wait: closes_with(wait, ended, meta), resolution)
     if answer and (command := open_command_of(agent)) is not None:
         add_turn(change, command, Actor.USER, Intent.ANSWER, answer)
 
@@ -352,15 +352,15 @@ def _record_call_end(agent: Agent, meta: Meta) -> None:
         agent.call_ended_at = max(agent.call_ended_at, meta.at)
 
 
-def closes_with(wait: Wait, over: FinishedCall, meta: Meta) -> bool:
+def closes_with(wait: Wait, ended: FinishedCall, meta: Meta) -> bool:
     """Whether a wait ends with a call. A dialog without a call ends with its input, or with any call if unknown."""
     if wait.asked_in_text or wait.opened_at >= meta.at:
         return False
     if wait.call_id is not None:
-        return wait.call_id == over.id
+        return wait.call_id == ended.id
     if wait.subagent_id != meta.subagent_id:
         return False
-    return wait.digest is None or (wait.tool, wait.digest) == (over.tool, over.digest)
+    return wait.digest is None or (wait.tool, wait.digest) == (ended.tool, ended.digest)
 
 
 def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:

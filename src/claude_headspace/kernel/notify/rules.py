@@ -1,13 +1,12 @@
 """Notification rules: channels, delays and escalation for each kind of need, optionally by project."""
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 import msgspec
 
 from claude_headspace.kernel.agent import Project
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.policy.rules import matches_any
 
 MINUTE: Micros = 60 * SECOND
 HOUR: Micros = 60 * MINUTE
@@ -121,10 +120,5 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 def matches_project(pattern: str, project: Project) -> bool:
     """Whether a pattern matches a project's name, or its directory or a parent of it."""
     if "/" not in pattern:
-        return _glob(pattern).fullmatch(project.name) is not None
-    return _glob(f"{pattern.rstrip('/')}/*").fullmatch(f"{project.root}/") is not None
-
-
-@lru_cache(maxsize=256)
-def _glob(pattern: str) -> "re.Pattern[str]":
-    return re.compile("".join({"*": ".*", "?": "."}.get(char, re.escape(char)) for char in pattern), re.DOTALL)
+        return matches_any((pattern,), project.name)
+    return matches_any((f"{pattern.rstrip('/')}/*",), f"{project.root}/")

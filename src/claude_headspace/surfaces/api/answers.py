@@ -17,7 +17,7 @@ from claude_headspace.kernel.answers import Answer, mismatch
 from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.auth.requester import Requester
-from claude_headspace.surfaces.read.waits import WaitQueries
+from claude_headspace.surfaces.read.agents import WaitQueries
 
 
 class Answers:

@@ -1,6 +1,7 @@
 """Metrics for Prometheus (`/metrics`)."""
 
 import math
+from collections import Counter as Counts
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -15,6 +16,9 @@ class Metrics:
     """The metrics of one daemon."""
 
     def __init__(self) -> None:
+        self.events = 0
+        self.refusals: Counts[str] = Counts()
+        """Stored hooks, and refusals by error code, since the start. `/hook/status` shows them."""
         self.registry = CollectorRegistry()
         self._events = Counter(
             "headspace_events", "Stored hook events, by event name.", ["event"], registry=self.registry
@@ -44,11 +48,13 @@ class Metrics:
 
     def stored(self, name: str, seconds: float) -> None:
         """A hook was stored and answered. Unknown names share one label, so that no sender can add labels."""
+        self.events += 1
         (self._by_name.get(name) or self._events.labels("unknown")).inc()
         self._hook.observe(seconds)
 
     def refused(self, code: str) -> None:
         """A request was refused."""
+        self.refusals[code] += 1
         self._refused.labels(code).inc()
 
     def committed(self, seconds: float, size: int) -> None:

@@ -97,7 +97,7 @@ class RulesView(msgspec.Struct, frozen=True):
 
 
 def notifications_view(notifier: Notifier, agents: Iterable[Agent]) -> Notifications:
-    """The notifications about these agents, and what the notifier holds back."""
+    """The notifications about these agents, and what the notifier delays."""
     sent = [SentNotification(each.id, each.name, notice_view(notice)) for each in agents for notice in each.notices]
     sent.sort(key=lambda each: each.notice.begun_at, reverse=True)
     held = [_unsent(each.need, each.channel, each.reason, each.until) for each in notifier.delayed]

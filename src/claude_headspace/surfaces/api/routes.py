@@ -10,19 +10,17 @@ from starlette.routing import Route
 
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.endpoints import (
+    administration,
     agent_actions,
     agents,
-    database,
     efforts,
     events,
     health,
     insights,
     installation,
-    log_transfer,
     missions,
     notifications,
     plate_spinner,
-    tokens,
     waits,
 )
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -38,9 +36,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *efforts.endpoints,
     *notifications.endpoints,
     *installation.endpoints,
-    *tokens.endpoints,
-    *database.endpoints,
-    *log_transfer.endpoints,
+    *administration.endpoints,
     *plate_spinner.endpoints,
 )
 

@@ -39,10 +39,6 @@ FindNamedToken = Callable[[bytes], Awaitable[Principal | None]]
 """Looks up a named token."""
 
 
-async def _no_named_token(_token: bytes) -> Principal | None:
-    return None
-
-
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
@@ -67,7 +63,7 @@ class AuthenticationMiddleware:
         allowed_hosts: frozenset[str],
         *,
         open_ingest: bool,
-        find_named_token: FindNamedToken = _no_named_token,
+        find_named_token: FindNamedToken,
     ) -> None:
         self._app = app
         self._derived_tokens = derived_tokens

@@ -1,4 +1,4 @@
-"""Commands about agents: `list`, `show`, `why`, `rename`."""
+"""CLI commands about agents: `list`, `show`, `why`, `rename`."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Commands that answer an agent: `approve`, `deny`, `answer`."""
+"""CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Every command of the command line, except those that `main` adds.
+"""Every CLI command, except those that `main` adds.
 
 An entry names the function that runs; `lazy` imports it when the command is invoked. The summary is the first line of
 the function's docstring, as a test ensures.
@@ -32,7 +32,7 @@ COMMANDS = (
     Command("logs", ".follow:logs", "Show the log of the daemon."),
     Command("install", ".install:install", "Install the hooks in Claude Code."),
     Command("uninstall", ".install:uninstall", "Remove the hooks from Claude Code."),
-    Command("doctor", ".doctor:doctor", "Check everything from the hooks to the database."),
+    Command("doctor", ".install:doctor", "Check everything from the hooks to the database."),
     Command("fleet", ".fleet:fleet", "Show the status of each tmux pane, window and session."),
     Command("rpc", ".rpc:rpc", "Send one command to the socket of the daemon."),
     Command("statusline", ".status_line:statusline", "Report a status line payload and print a status line."),
@@ -40,7 +40,7 @@ COMMANDS = (
     Command("hook", ".hook:hook", "Record one hook event from standard input."),
     Command("import", ".imports:import_history", "Import earlier sessions, or an exported log."),
     Command("export", ".replay:export", "Export the log of an agent as JSON lines."),
-    Command("config", ".config:config", "Show all settings and file locations."),
+    Command("config", ".status:config", "Show all settings and file locations."),
 )
 
 GROUPS = (

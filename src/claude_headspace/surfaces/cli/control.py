@@ -1,4 +1,4 @@
-"""Commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
+"""CLI commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
 
 import subprocess
 import uuid
@@ -10,7 +10,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
-from claude_headspace.surfaces.tui.terminal_actions import TerminalActions
+from claude_headspace.surfaces.tui.actions import TerminalActions
 
 
 @examples("headspace jump calm-otter")

@@ -1,6 +1,5 @@
-"""The command `fleet`: the status of every tmux pane, window and session."""
+"""The CLI command `fleet`: the status of every tmux pane, window and session."""
 
-import shutil
 import subprocess
 from typing import Annotated
 
@@ -31,19 +30,12 @@ def fleet(
 
 def list_panes(socket: str | None) -> list[Json]:
     """The panes of the tmux server; empty if no server runs."""
-    shown = _tmux(socket, "list-panes", "-a", "-F", "\t".join(f"#{{{name}}}" for name in _FIELDS))
-    rows = [line.split("\t") for line in shown.splitlines()]
-    return [dict(zip(_FIELDS, row, strict=True)) for row in rows if len(row) == len(_FIELDS)]
-
-
-def _tmux(socket: str | None, *arguments: str) -> str:
-    if shutil.which("tmux") is None:
-        return ""
     server = ("-L", socket) if socket else ()
+    shown = "\t".join(f"#{{{name}}}" for name in _FIELDS)
+    command = ["tmux", *server, "list-panes", "-a", "-F", shown]
     try:
-        done = subprocess.run(
-            ["tmux", *server, *arguments], capture_output=True, text=True, timeout=TMUX_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TMUX_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [dict(zip(_FIELDS, row, strict=True)) for row in rows if len(row) == len(_FIELDS)]

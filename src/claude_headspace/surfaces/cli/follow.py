@@ -1,4 +1,4 @@
-"""Commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
+"""CLI commands that follow something: `tail` the events of the stream, `logs` the log file of the daemon."""
 
 import time
 from collections import deque
@@ -46,7 +46,12 @@ def tail(
     wanted = [kind for kind in types.replace(" ", "").split(",") if kind]
     agents = client.agents() if after is None else []
     messages = follow_stream(
-        ApiClient.local, start, wanted, agent_id=agent_id, on_lost=_print_lost, on_reconnect=_print_reconnected
+        ApiClient.local,
+        start,
+        wanted,
+        agent_id=agent_id,
+        on_lost=lambda: typer.echo("The connection to the daemon was lost; waiting for it (Ctrl+C ends).", err=True),
+        on_reconnect=lambda: typer.echo("Reconnected to the daemon.", err=True),
     )
     try:
         _print_messages(messages, agents, everything=bool(wanted), as_json=as_json)
@@ -66,14 +71,6 @@ def _print_messages(messages: Iterator[Message], agents: list[Json], *, everythi
         line = formatter.line(message.type, clean_json(message.data), now(), screen.width)
         if line is not None:
             screen.show([line])
-
-
-def _print_lost() -> None:
-    typer.echo("The connection to the daemon was lost; waiting for it (Ctrl+C ends).", err=True)
-
-
-def _print_reconnected() -> None:
-    typer.echo("Reconnected to the daemon.", err=True)
 
 
 @examples("headspace logs --follow", "headspace logs --last 500 --json | jq 'select(.level == \"error\")'")

@@ -1,4 +1,4 @@
-"""The command `hook TYPE`: records one hook event from standard input, like the `sp hook` command of plate-spinner.
+"""The CLI command `hook TYPE`: records one hook event from standard input, like `sp hook` of plate-spinner.
 
 The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
 Prints nothing and always exits with 0: a hook must never disturb Claude Code.

@@ -1,4 +1,4 @@
-"""The command `import`: imports existing transcripts, or a log that `headspace export` wrote."""
+"""The CLI command `import`: imports existing transcripts, or a log that `headspace export` wrote."""
 
 from pathlib import Path
 from typing import Annotated

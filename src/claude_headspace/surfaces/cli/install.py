@@ -1,4 +1,4 @@
-"""Commands that change the settings of Claude Code: `install`, `uninstall`."""
+"""CLI commands about the hooks in Claude Code: `install`, `uninstall`, and `doctor`, which tests them."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 import typer
 
 from claude_headspace.clients.claude_code.hooks import installation
@@ -16,14 +17,16 @@ from claude_headspace.config import Paths, find_paths, installed_config_dirs, lo
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import examples
-from claude_headspace.surfaces.cli.presentation.installation import (
+from claude_headspace.surfaces.cli.options import AsJson, examples
+from claude_headspace.surfaces.cli.presentation.setup import (
+    doctor_report,
     hook_reasons,
     install_footer,
     install_result,
     settings_diff,
 )
 from claude_headspace.surfaces.client.api_client import local_tokens
+from claude_headspace.surfaces.client.doctor import run_checks
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 
 ConfigDirs = Annotated[
@@ -115,6 +118,20 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
     if paths.state.exists():
         update_config_dirs(paths, removed=[plan.config.path for plan in plans])
     screen.show(install_result(plans, "removed"))
+
+
+@examples("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'")
+def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
+    """Check everything from the hooks to the database.
+
+    Sends a test event through the installed hook. Exits with 1 if a check fails; each failure says what to do.
+    """
+    paths = find_paths()
+    report = run_checks(config_dirs(config_dir, paths), paths)
+    found = msgspec.to_builtins(report)
+    output.write_result(found, as_json, lambda found, screen: doctor_report(found, screen.width))
+    if not report.ok:
+        raise typer.Exit(1)
 
 
 def config_dirs(given: Sequence[Path] | None, paths: Paths) -> list[ConfigDir]:

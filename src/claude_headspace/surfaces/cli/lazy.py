@@ -1,4 +1,4 @@
-"""Commands that are imported when they are invoked, so that `headspace --help` and every command start fast.
+"""CLI commands that are imported when they are invoked, so that `headspace --help` and every command start fast.
 
 A command is an entry of a table: its name, its function as `module:function`, and its summary for the list of commands.
 The module is imported by `LazyCommand.load`, when the command is invoked or its own help is shown. Command modules

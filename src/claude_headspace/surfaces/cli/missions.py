@@ -141,9 +141,6 @@ def report(
     This closes the mission. The agent that started it receives the report.
     """
     done = ApiClient.local().report(read_text(text), mission, failed=failed)
-    output.write_result(done, as_json, lambda done, _: [output.line(f"Reported. {_recipient(done)}")])
-
-
-def _recipient(mission: Json) -> str:
-    agent = mission["conversation"]
-    return f"{agent} receives the result." if agent else "`headspace mission show` shows it."
+    agent = done["conversation"]
+    recipient = f"{agent} receives the result." if agent else "`headspace mission show` shows it."
+    output.write_result(done, as_json, lambda _done, _: [output.line(f"Reported. {recipient}")])

@@ -1,4 +1,4 @@
-"""The command `note`: what an agent is working on, in its own words. Agents run it themselves, through the socket."""
+"""The CLI command `note`: what an agent is working on, in its own words. Agents run it, through the socket."""
 
 from typing import Annotated
 

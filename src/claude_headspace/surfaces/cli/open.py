@@ -1,9 +1,8 @@
-"""The command `open`."""
+"""The CLI command `open`."""
 
 import os
 import sys
 import webbrowser
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -26,7 +25,10 @@ def open_page(
     The link works once, within five minutes. The browser then stays signed in for thirty days. Without a display the
     link is printed.
     """
-    _reject_agents(os.environ)
+    if is_agent():  # an agent could answer its own questions on the dashboard
+        raise Forbidden(
+            "not_for_agents", "Agents cannot sign in to the dashboard.", "Run `headspace open` in your own terminal."
+        )
     client = ApiClient.local()
     sign_in = client.create_sign_in_link()
     link = client.url + sign_in["path"]
@@ -51,16 +53,6 @@ def open_in_browser(link: str) -> bool:
         return False
 
 
-def is_agent(env: Mapping[str, str] = os.environ) -> bool:
+def is_agent() -> bool:
     """Whether an agent runs this command."""
-    return any(env.get(name) for name in AGENT_VARIABLES)
-
-
-def _reject_agents(env: Mapping[str, str]) -> None:
-    """Only people sign in: an agent could answer its own questions on the dashboard."""
-    if is_agent(env):
-        raise Forbidden(
-            "not_for_agents",
-            "Agents cannot sign in to the dashboard.",
-            "Run `headspace open` in your own terminal.",
-        )
+    return any(os.environ.get(name) for name in AGENT_VARIABLES)

@@ -55,6 +55,26 @@ def read_text(argument: str) -> str:
     return sys.stdin.read() if argument == "-" else argument
 
 
+def require_new_file(path: Path) -> Path:
+    """The path of a file to write. Never overwrites a file."""
+    if path.exists():
+        raise BadRequest("exists", f"{path} already exists.", "Choose another name, or remove the file.")
+    if not path.absolute().parent.is_dir():
+        raise BadRequest(
+            "no_directory",
+            f"The directory {path.parent} does not exist.",
+            f"Create it with `mkdir -p {path.parent}`, or choose another.",
+        )
+    return path
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file."""
+    if not path.is_file():
+        raise BadRequest("no_file", f"The file {path} does not exist.", "Check the name and the current directory.")
+    return path.read_bytes()
+
+
 def parse_object(text: str, name: str, hint: str) -> dict[str, Any]:
     """A JSON object from the command line."""
     try:

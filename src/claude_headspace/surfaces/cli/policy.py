@@ -9,7 +9,7 @@ import typer
 from claude_headspace.clients.claude_code import SHELL_TOOL
 from claude_headspace.clients.tools import find_tool
 from claude_headspace.config import find_paths, load_settings
-from claude_headspace.inputs.policy.files import RuleBook
+from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.kernel.tools import ToolKind
 from claude_headspace.surfaces.cli import output
@@ -130,7 +130,7 @@ def backtest(
 
 
 def _rules(preset: str | None, file: Path | None) -> RuleBook:
-    return policy_checks.rule_book(find_paths(), _preset(preset), file)
+    return load_rules(find_paths(), _preset(preset), file)
 
 
 def _preset(given: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
+"""CLI commands about the past of an agent: `replay`, `export`, and the import of an exported log."""
 
 import json
 import sys
@@ -12,8 +12,7 @@ from claude_headspace.errors import BadRequest, DaemonMissing
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.files import read_file, require_new_file
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, read_file, require_new_file
 from claude_headspace.surfaces.cli.presentation.timeline import (
     agent_at_time,
     log_import_plan,
@@ -51,7 +50,8 @@ def replay(
     if at is None:
         _show_timeline(client, agent, last, as_json)
     else:
-        _show_at(client, agent, _absolute(at), as_json)
+        time = parse_past_time("--at", at, int(now().timestamp() * 1_000_000))  # "2h" means one time in all requests
+        _show_at(client, agent, iso(time), as_json)
 
 
 def _show_timeline(client: ApiClient, agent: str, last: int, as_json: bool) -> None:
@@ -73,11 +73,6 @@ def _show_at(client: ApiClient, agent: str, time: str, as_json: bool) -> None:
     screen = output.screen()
     turns = [turn for turn in client.turns(found["id"], LAST_TURNS) if turn["timestamp"] <= time]
     screen.show(agent_at_time(clean_json(found), clean_json(turns[-SHOWN_TURNS:]), time, now(), screen.width))
-
-
-def _absolute(at: str) -> str:
-    """A time for the API. A relative time such as "2h" is resolved once, for all requests."""
-    return iso(parse_past_time("--at", at, int(now().timestamp() * 1_000_000)))
 
 
 # --- export ---

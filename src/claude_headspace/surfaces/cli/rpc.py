@@ -1,4 +1,4 @@
-"""The command `rpc`: one command of the socket, for scripts."""
+"""The CLI command `rpc`: sends one socket command, for scripts."""
 
 import json
 from typing import Annotated

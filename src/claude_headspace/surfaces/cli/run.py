@@ -1,4 +1,4 @@
-"""Commands that start Claude Code: `run`, `resume`. They exit with its exit code."""
+"""CLI commands that start Claude Code: `run`, `resume`. They exit with its exit code."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The command `search`."""
+"""The CLI command `search`."""
 
 from typing import Annotated, Literal
 

@@ -1,15 +1,18 @@
-"""The command `status`."""
+"""The CLI commands `status` and `config`."""
 
 from typing import Any
 
-from claude_headspace.config import Paths, find_paths, load_settings
+import msgspec
+
+from claude_headspace.config import Paths, effective_settings, find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
-from claude_headspace.surfaces.cli.presentation.status import not_running, status_footer, status_lines
+from claude_headspace.surfaces.cli.presentation.status import not_running, settings_lines, status_footer, status_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon, find_killed_daemon
 from claude_headspace.surfaces.text.formatting import clean_json
+from claude_headspace.surfaces.text.settings import settings_view
 
 
 @examples("headspace status", "headspace status --json | jq .running")
@@ -56,3 +59,22 @@ def _spool_counts(paths: Paths) -> dict[str, int] | None:
         "depth": sum(1 for _ in paths.spool.glob("*.json")),
         "rejected": sum(1 for _ in (paths.spool / "rejected").glob("*.json")),
     }
+
+
+@examples("headspace config", "headspace config --json | jq .settings.port.value")
+def config(as_json: AsJson = False) -> None:
+    """Show all settings and file locations.
+
+    Set a setting in config.toml, or in the environment: `port` is HEADSPACE_PORT, and so on.
+    """
+    paths = find_paths()
+    view = msgspec.to_builtins(settings_view(*effective_settings(paths), paths))
+    entries, files = view["settings"], view["places"]
+    if as_json:
+        by_name = {
+            entry["name"]: {key: entry[key] for key in entry if key not in ("name", "environment")} for entry in entries
+        }
+        output.write_json({"settings": by_name, "places": files})
+        return
+    screen = output.screen()
+    screen.show(settings_lines(clean_json(entries), clean_json(files), screen.width))

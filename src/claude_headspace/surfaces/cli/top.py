@@ -1,4 +1,4 @@
-"""The command `top`: the board, full screen."""
+"""The CLI command `top`: the board, full screen."""
 
 import gc
 import sys
@@ -31,8 +31,8 @@ def top(
     # The feed reads the board in a thread while the modules of the screen are imported, which takes most of the start.
     # They contain no garbage, and looking for it would take a tenth of that time.
     gc.disable()
+    from claude_headspace.surfaces.tui.actions import TerminalActions  # noqa: PLC0415
     from claude_headspace.surfaces.tui.app import Top  # noqa: PLC0415
-    from claude_headspace.surfaces.tui.terminal_actions import TerminalActions  # noqa: PLC0415
 
     gc.freeze()
     gc.enable()

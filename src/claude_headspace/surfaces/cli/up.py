@@ -1,4 +1,4 @@
-"""The commands `up` and `down`: everything that a first run needs, and how to stop it.
+"""The CLI commands `up` and `down`: everything that a first run needs, and how to stop it.
 
 `up` is idempotent: it keeps what exists, updates what is outdated, and replaces a daemon that runs other code.
 """
@@ -24,8 +24,8 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, find_daemon
 from claude_headspace.surfaces.launch import background_daemon
 from claude_headspace.surfaces.launch.service import Service
-from claude_headspace.surfaces.text.components import is_database_unavailable
 from claude_headspace.surfaces.text.formatting import clean_text
+from claude_headspace.surfaces.text.labels import is_database_unavailable
 
 STILL_STARTING = (
     "The daemon is still starting. After an upgrade it first rebuilds its projections, which takes a while for a large "

@@ -1,8 +1,8 @@
 """The Python client of the API, for the command line, the terminal and scripts. Imports no HTTP library, to start fast.
 
-    from claude_headspace.surfaces.client.api_client import Client
+    from claude_headspace.surfaces.client.api_client import ApiClient
 
-    client = Client.local()
+    client = ApiClient.local()
     for agent in client.agents(state="waiting"):
         print(agent["name"], agent["waits"][-1]["text"])
 
@@ -92,10 +92,7 @@ class ApiClient:
 
     def agent_at(self, reference: str, time: str) -> Json:
         """One agent, as it was known at a time."""
-        answer: Json = self._request(
-            "GET", _with_query(_path("agents", reference), at=time), Scope.READ, None, REPLAY_SECONDS
-        )
-        return answer
+        return self._object(_with_query(_path("agents", reference), at=time), REPLAY_SECONDS)
 
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
         """The turns of an agent, newest last."""
@@ -284,8 +281,8 @@ class ApiClient:
         answer: list[Json] = self._request("GET", _with_query(path, **query), Scope.READ)
         return answer
 
-    def _object(self, path: str) -> Json:
-        answer: Json = self._request("GET", path, Scope.READ)
+    def _object(self, path: str, timeout: float | None = None) -> Json:
+        answer: Json = self._request("GET", path, Scope.READ, timeout=timeout)
         return answer
 
     def _post(self, path: str, scope: Scope, body: Json, timeout: float | None = None) -> Json:

@@ -29,8 +29,8 @@ from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
-from claude_headspace.surfaces.text.components import component_label, is_database_unavailable, waiting_for_database
 from claude_headspace.surfaces.text.formatting import parse_timestamp
+from claude_headspace.surfaces.text.labels import component_label, is_database_unavailable, waiting_for_database
 
 INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."

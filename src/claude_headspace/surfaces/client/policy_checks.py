@@ -31,11 +31,6 @@ from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.client.verdicts import PAGE, call_text
 
 
-def rule_book(paths: Paths, preset: str, file: Path | None = None) -> RuleBook:
-    """The rules in use, or the rules with another file in place of the user's policy.toml."""
-    return load_rules(paths, preset, file)
-
-
 def with_project(book: RuleBook, root: str) -> RuleBook:
     """The rules together with the rules of a project."""
     policy = book.policy
@@ -57,9 +52,9 @@ def project_of(directory: str) -> str:
 
 def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -> Json:
     """Read everything that a verdict depends on. Raises an error that names the file and the problem."""
-    book, shipped = rule_book(paths, preset, file), load_built_in_rules(paths, preset)
+    book, built_in = load_rules(paths, preset, file), load_built_in_rules(paths, preset)
     root = project_of(directory)
-    known = {rule.id: rule for rule in shipped.policy.rules}
+    built_in_rules = {rule.id: rule for rule in built_in.policy.rules}
     rules, contacts = book.policy.rules, read_contacts(paths.contacts_file)
     return {
         "preset": preset,
@@ -67,9 +62,11 @@ def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -
         "exists": (file or paths.policy_file).exists(),
         "rules": len(rules),
         "active": sum(rule.enabled for rule in rules),
-        "added": [rule.id for rule in rules if rule.id not in known],
-        "changed": [rule.id for rule in rules if rule.enabled and rule.id in known and rule != known[rule.id]],
-        "switched_off": [rule.id for rule in rules if not rule.enabled and rule != known.get(rule.id)],
+        "added": [rule.id for rule in rules if rule.id not in built_in_rules],
+        "changed": [
+            rule.id for rule in rules if rule.enabled and rule.id in built_in_rules and rule != built_in_rules[rule.id]
+        ],
+        "switched_off": [rule.id for rule in rules if not rule.enabled and rule != built_in_rules.get(rule.id)],
         "contacts": len(contacts or ()),
         "contacts_needed": contacts is not None or preset == "strict",
         "contacts_file": str(paths.contacts_file),
@@ -82,7 +79,7 @@ def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -
 
 
 def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory: str, home: str) -> Json:
-    """What a tool call would do, which rules match it, and the verdict."""
+    """Explain a tool call: what it would do, which rules match it, and the verdict."""
     root = project_of(directory)
     book = with_project(book, root)
     call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
@@ -92,9 +89,10 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
         "directory": directory,
         "verdict": _verdict(book.policy, subject, call),
         "programs": [
-            {"runs": _plain(format_program(program)), "fed_by": list(program.fed_by)} for program in call.programs
+            {"runs": _show_unknown(format_program(program)), "fed_by": list(program.fed_by)}
+            for program in call.programs
         ],
-        "files": [_plain_all(msgspec.to_builtins(use)) for use in call.paths],
+        "files": [_show_unknown_in_all(msgspec.to_builtins(use)) for use in call.paths],
         "traits": [trait.value for trait in call.traits],
         "message": msgspec.to_builtins(call.message),
         "rules": [
@@ -115,19 +113,19 @@ def _verdict(policy: Policy, subject: Subject, call: Call) -> Json:
     return {"rule": None, "reason": None, "enforced": True, **found}
 
 
-def _plain(text: str) -> str:
+def _show_unknown(text: str) -> str:
     return text.replace(UNKNOWN, "?")
 
 
-def _plain_all(values: Json) -> Json:
-    return {name: _plain(value) if isinstance(value, str) else value for name, value in values.items()}
+def _show_unknown_in_all(values: Json) -> Json:
+    return {name: _show_unknown(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 # --- test ---
 
 
 def run_cases(book: RuleBook, files: Sequence[Path], directory: str, home: str) -> Json:
-    """Run the test cases of files. `wrong` lists those with another verdict than expected."""
+    """Run the test cases in files. `wrong` lists the cases with an unexpected verdict."""
     root = project_of(directory)
     book = with_project(book, root)
     results = [
@@ -155,20 +153,20 @@ def _wrong(result: CaseResult) -> Json:
 
 
 def backtest(client: ApiClient, book: RuleBook, home: str, last: int | None = None) -> Json:
-    """What these rules would have decided about the tool calls in the log. Paths are resolved as they are today."""
+    """Apply the rules to the tool calls in the log. Paths are resolved as they are today."""
     subjects: dict[str, tuple[str, Subject, str]] = {}
-    counted: Counter[str] = Counter()
+    counts_by_ruling: Counter[str] = Counter()
     verdicts: list[Json] = []
     for event in _calls(client, last):
-        counted["calls"] += 1
+        counts_by_ruling["calls"] += 1
         name, subject, root = _subject(client, event["agent_id"], subjects)
         verdict, text = _judge(book, event["payload"], subject, root, home)
         if verdict["ruling"] == "abstain":
             continue
-        counted[verdict["ruling"]] += 1
+        counts_by_ruling[verdict["ruling"]] += 1
         verdicts.append({"seq": event["seq"], "at": event["fired_at"], "agent": name, "call": text, **verdict})
-    counts = {ruling: counted[ruling] for ruling in ("deny", "ask", "warn", "allow")}
-    return {"calls": counted["calls"], **counts, "verdicts": verdicts}
+    counts = {ruling: counts_by_ruling[ruling] for ruling in ("deny", "ask", "warn", "allow")}
+    return {"calls": counts_by_ruling["calls"], **counts, "verdicts": verdicts}
 
 
 def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
@@ -181,13 +179,13 @@ def _calls(client: ApiClient, last: int | None) -> Iterator[Json]:
         after = page[-1]["seq"]
 
 
-def _subject(client: ApiClient, agent_id: str, known: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
-    if agent_id not in known:
+def _subject(client: ApiClient, agent_id: str, cache: dict[str, tuple[str, Subject, str]]) -> tuple[str, Subject, str]:
+    if agent_id not in cache:
         agent = client.agent(agent_id)
         project = agent["project"]
         names = tuple(project[key] for key in ("id", "name", "root") if project[key])
-        known[agent_id] = agent["name"], Subject(agent["mode"], agent["role"], names), project["root"]
-    return known[agent_id]
+        cache[agent_id] = agent["name"], Subject(agent["mode"], agent["role"], names), project["root"]
+    return cache[agent_id]
 
 
 def _judge(book: RuleBook, payload: Json, subject: Subject, root: str, home: str) -> tuple[Json, str]:

@@ -14,7 +14,7 @@ from claude_headspace.inputs.context.claude_os import (
 )
 from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
-from claude_headspace.outputs.file_contents import MAX_REPLY_CHARACTERS
+from claude_headspace.outputs.advice import MAX_REPLY_CHARACTERS
 
 
 class Role(msgspec.Struct, frozen=True):

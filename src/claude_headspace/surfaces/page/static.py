@@ -6,6 +6,7 @@ compresses the files. Without a build, every path of the page explains how to ge
 
 import html
 import mimetypes
+from functools import partial
 from pathlib import Path
 
 from starlette.requests import Request
@@ -61,26 +62,20 @@ class Page:
         """The page and its files."""
         return [
             *(Route(path, self._page) for path in PATHS),
-            Route("/assets/{name}", self._asset),
-            Route("/icons/{name}", self._icon),
-            Route("/theme.js", self._theme),
+            Route("/assets/{name}", partial(self._file, CACHE_WITHOUT_LIMIT)),
+            Route("/icons/{name}", partial(self._file, "max-age=3600")),
+            Route("/theme.js", partial(self._file, "no-cache")),
         ]
 
     async def _page(self, request: Request) -> Response:
         if not (self._folder / "index.html").is_file():
             return HTMLResponse(self._explanation(), 503)
-        return self._file(request, "index.html", "no-cache")
+        return self._response(request, "index.html", "no-cache")
 
-    async def _asset(self, request: Request) -> Response:
-        return self._file(request, f"assets/{request.path_params['name']}", CACHE_WITHOUT_LIMIT)
+    async def _file(self, caching: str, request: Request) -> Response:
+        return self._response(request, request.scope["path"].removeprefix("/"), caching)
 
-    async def _icon(self, request: Request) -> Response:
-        return self._file(request, f"icons/{request.path_params['name']}", "max-age=3600")
-
-    async def _theme(self, request: Request) -> Response:
-        return self._file(request, "theme.js", "no-cache")
-
-    def _file(self, request: Request, name: str, caching: str) -> Response:
+    def _response(self, request: Request, name: str, caching: str) -> Response:
         path = self._folder / name
         if not path.is_file():
             raise BadRequest("no_such_file", f"The dashboard has no file {name[:80]}.", "Reload the page.", status=404)

@@ -1,11 +1,12 @@
-"""Agents: the board, one agent now or in the past, and its turns, commands, sessions, states, tool calls and usage."""
+"""Agents: the board, one agent now or in the past, and its turns, commands, sessions, states, waits and tool calls."""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.agent import Agent, AgentState, Wait
+from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.views import (
     AgentView,
@@ -13,13 +14,16 @@ from claude_headspace.kernel.views import (
     SessionView,
     Time,
     TurnView,
+    WaitView,
     agent_view,
     command_view,
     iso,
     session_view,
     turn_view,
+    wait_view,
 )
-from claude_headspace.ports import Clock, Reader, StateRow
+from claude_headspace.outputs.held_hooks import find_answer
+from claude_headspace.ports import Clock, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
 from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
@@ -154,7 +158,10 @@ class AgentQueries:
 
     def states(self, reference: str, limit: int) -> list[StateView]:
         """The newest states of an agent, with their evidence."""
-        return [_state_view(row) for row in self._reader.states(self.find(reference).id, limit)]
+        return [
+            StateView(row.seq, iso(row.at), row.state, row.waiting_for, row.source, row.confidence, row.why, row.event)
+            for row in self._reader.states(self.find(reference).id, limit)
+        ]
 
     def tool_calls(self, reference: str, limit: int) -> list[ToolCallView]:
         """The newest tool calls of an agent, with input and result."""
@@ -167,6 +174,28 @@ class AgentQueries:
     def project_ids(self, reference: str) -> tuple[str, ...]:
         """The ids of the projects with this id, name or directory."""
         return resolve_projects(self._reader, reference)
+
+
+class WaitQueries:
+    """Reads waits."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def views(self, *, agent_id: str | None, only_open: bool) -> list[WaitView]:
+        """Waits of one agent or of all, the oldest first."""
+        return [wait_view(wait) for wait in self._reader.waits(agent_id=agent_id, only_open=only_open)]
+
+    def find(self, wait_id: str) -> Wait:
+        """One wait by its id, open or closed."""
+        if (found := self._reader.wait(wait_id)) is not None:
+            return found
+        message = f"There is no wait {wait_id[:200]}."
+        raise BadRequest("unknown_wait", message, "See GET /api/waits, or `headspace list`.", status=404)
+
+    def answer_to(self, wait: Wait) -> Answer | None:
+        """The answer that a wait received."""
+        return find_answer(self._reader, wait)
 
 
 def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancestors: Sequence[int]) -> Agent | None:
@@ -189,7 +218,3 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
 
     ranked = [(matched.index(True), agent) for agent in agents if any(matched := matches(agent))]
     return min(ranked, key=lambda each: each[0])[1] if ranked else None
-
-
-def _state_view(row: StateRow) -> StateView:
-    return StateView(row.seq, iso(row.at), row.state, row.waiting_for, row.source, row.confidence, row.why, row.event)

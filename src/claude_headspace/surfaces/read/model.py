@@ -6,12 +6,11 @@ receive) or domain objects (what an action needs to know). They never write.
 
 from claude_headspace.ports import Clock, Reader
 from claude_headspace.surfaces.read.activity import ActivityQueries
-from claude_headspace.surfaces.read.agents import AgentQueries
+from claude_headspace.surfaces.read.agents import AgentQueries, WaitQueries
 from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.read.events import EventQueries
 from claude_headspace.surfaces.read.missions import MissionQueries
 from claude_headspace.surfaces.read.search import SearchQueries
-from claude_headspace.surfaces.read.waits import WaitQueries
 
 
 class ReadModel:

@@ -1,1 +1,1 @@
-"""The commands of the Unix socket."""
+"""The socket commands: what programs send to the Unix socket."""

@@ -1,4 +1,4 @@
-"""The commands of the socket: `hooks.*`, the effort commands, `agent.note` and `ping`.
+"""The socket commands: `hooks.*`, the effort commands, `agent.note` and `ping`.
 
 The arguments of a hook command are its payload, in snake or camel case. It is stored like a hook over HTTP.
 """
@@ -41,8 +41,8 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 @dataclass(frozen=True)
-class Commands:
-    """Runs the commands of the socket."""
+class SocketCommands:
+    """Runs socket commands."""
 
     receiver: HookReceiver
     process_hook: ProcessHook
@@ -51,7 +51,7 @@ class Commands:
     note: NoteCommand
 
     async def __call__(self, name: str, args: msgspec.Raw, env: dict[str, str]) -> object:
-        """Run one command."""
+        """Run one socket command."""
         if (hook := HOOK_COMMANDS.get(name)) is not None:
             return await self._hook(hook, args, env)
         if name in efforts.COMMANDS:
@@ -60,7 +60,7 @@ class Commands:
             return await self.note(snake_case(args), env)
         if name == "ping":
             return "pong"
-        hint = f"Commands: {', '.join(names())}."
+        hint = f"Commands: {', '.join(command_names())}."
         raise BadRequest("unknown_command", f"There is no command {name[:100]}.", hint, status=404)
 
     async def _hook(self, hook: HookCommand, args: msgspec.Raw, env: Mapping[str, str]) -> object:
@@ -78,13 +78,13 @@ class Commands:
         )
 
 
-def names() -> list[str]:
-    """The names of all commands."""
+def command_names() -> list[str]:
+    """The names of all socket commands."""
     return ["ping", *HOOK_COMMANDS, *efforts.COMMANDS, NOTE]
 
 
 def snake_case(args: msgspec.Raw) -> bytes:
-    """Arguments with their top-level names in snake case, as Claude Code sends them."""
+    """Convert the top-level names of the arguments to snake case, which Claude Code uses."""
     try:
         members = _members.decode(args)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

@@ -1,7 +1,7 @@
-"""The effort commands of the socket: `effort.*`, `session.finish`, `agent.directives.discover`.
+"""The socket commands for efforts: `effort.*`, `session.finish`, `agent.directives.discover`.
 
 The sender is identified by the environment of the request: `AGENT_ID` in a fleet, `CLAUDE_CODE_SESSION_ID` inside a
-client. `effort_requests` defines the arguments, `read/efforts` finds the effort, and `COMMANDS` lists all commands.
+client. `read/efforts` finds the effort, and `COMMANDS` lists all commands.
 """
 
 import asyncio
@@ -9,9 +9,10 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.context.instruction_files import find_instruction_files
@@ -20,26 +21,88 @@ from claude_headspace.inputs.receive.receiver import LocateProject, new_id
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.effort.messages import introduction, recovery
-from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.effort.skill import Skill
+from claude_headspace.kernel.effort.model import Effort, Metadata
 from claude_headspace.kernel.effort.views import effort_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.efforts import EffortQueries
-from claude_headspace.surfaces.socket.effort_requests import (
-    DiscoverInstructions,
-    EffortReference,
-    EffortText,
-    FinishEffort,
-    Handover,
-    ListEfforts,
-    SetMetadata,
-    SetPhase,
-    StartEffort,
-)
 
 Env = Mapping[str, str]
 
 MAX_PATHS = 200
+
+# --- arguments; unknown fields are refused ---
+
+Text = Annotated[str, Meta(max_length=100_000)]
+Name = Annotated[str, Meta(max_length=200)]
+FilePath = Annotated[str, Meta(max_length=8_192)]
+
+
+class EffortReference(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An effort by id or start of its id; by default the one of the sender and directory."""
+
+    effort: Name | None = None
+    cwd: FilePath | None = None
+
+
+class StartEffort(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A new effort."""
+
+    skill: Name
+    cwd: FilePath | None = None
+    mode: Name = ""
+    task_dir: FilePath | None = None
+    title: Name = ""
+    keywords: tuple[Name, ...] = ()
+    phase: Name | None = None
+    manager: Name | None = None
+    owner: Name | None = None
+    metadata: Metadata = {}
+    preload: tuple[FilePath, ...] = ()
+
+
+class EffortText(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """A log entry, or a message for the agent."""
+
+    text: Text
+
+
+class Handover(EffortText, kw_only=True, forbid_unknown_fields=True):
+    """A handover to the next session, with the files to read."""
+
+    files: tuple[FilePath, ...] = ()
+
+
+class FinishEffort(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """The end of an effort, with a closing text."""
+
+    text: Text = ""
+
+
+class SetPhase(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """A new phase."""
+
+    phase: Name
+
+
+class SetMetadata(EffortReference, kw_only=True, forbid_unknown_fields=True):
+    """Metadata to change."""
+
+    metadata: Metadata
+
+
+class ListEfforts(msgspec.Struct, forbid_unknown_fields=True):
+    """Which efforts to list."""
+
+    all: bool = False
+    cwd: FilePath | None = None
+
+
+class DiscoverInstructions(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Paths whose instruction files are wanted."""
+
+    paths: tuple[FilePath, ...] = ()
+    path: FilePath | None = None
+    cwd: FilePath | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +144,7 @@ class EffortCommands:
             skill=skill_name,
             ordinal=0,  # the task assigns the next number
             mode=request.mode,
-            phase=request.phase or _first_phase(skill),
+            phase=request.phase or (skill.phases[0] if skill and skill.phases else None),
             title=request.title,
             keywords=request.keywords,
             owner=request.owner or env.get("AGENT_ID") or None,
@@ -188,10 +251,6 @@ class EffortCommands:
 def absolute_path(base: str, path: str) -> str:
     """A path relative to a directory, as a normalized absolute path."""
     return os.path.normpath(Path(base) / path)
-
-
-def _first_phase(skill: Skill | None) -> str | None:
-    return skill.phases[0] if skill and skill.phases else None
 
 
 def _open_session(agent: Agent | None) -> str | None:

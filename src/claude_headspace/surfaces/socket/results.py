@@ -1,4 +1,4 @@
-"""The results of the `hooks.*` commands, one function per command. Fields that do not apply are null.
+"""The results of the socket commands `hooks.*`, one function per command. Fields that do not apply are null.
 
 They are built from the same outcome as the reply to a hook over HTTP.
 """
@@ -22,14 +22,14 @@ Result = dict[str, Any]
 
 
 class HookOutcome(msgspec.Struct, frozen=True):
-    """The outcome of a hook: what its result is built from."""
+    """The outcome of a hook, from which its result is built."""
 
     agent: Agent | None = None
     verdict: Verdict = ABSTAIN
     effort: EffortOutcome | None = None
     advice: Advice | None = None
     coordinator: str | None = None
-    """The agent of the team that was informed."""
+    """The coordinator of the team, if it received a message."""
 
     @property
     def current_effort(self) -> Effort | None:
@@ -137,7 +137,7 @@ def subagent_stop(outcome: HookOutcome) -> Result:
 
 
 def pre_compact(outcome: HookOutcome) -> Result:
-    """Whether the client should be ended (only a supervised one), and the prompt of its successor."""
+    """Whether the client should be ended (only if it is supervised), and the prompt for the next client."""
     supervision = outcome.agent.supervision if outcome.agent else None
     spent = outcome.window is not None and outcome.window.restart_reason is not None
     return {

@@ -1,7 +1,7 @@
-"""The texts and symbols of agents, the same in the terminal, on the command line and on the dashboard. Pure."""
+"""The texts and symbols of agents and components, the same on every surface. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
@@ -223,3 +223,33 @@ _SENT = {
 def send_result(sent: Json) -> str:
     """The result of sending a text."""
     return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])
+
+
+# --- components of the daemon ---------------------------------------------------------------------------------------
+
+COMPONENT_LABELS = {
+    "writer": "event queue",
+    "reconciler": "session checks",
+    "conversations": "mission results",
+    "holds": "open requests",
+}
+"""The labels of components whose name is not one."""
+
+
+def component_label(name: str) -> str:
+    """The label of a component."""
+    return COMPONENT_LABELS.get(name, name)
+
+
+def is_database_unavailable(parts: Mapping[str, Json]) -> bool:
+    """Whether the database is unavailable."""
+    return "journal" in parts and str(parts["journal"]["status"]) != "ok"
+
+
+def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
+    """The components that wait for the database, or fail with the same reason."""
+    if not is_database_unavailable(parts):
+        return []
+    reason = parts["journal"]["detail"]
+    others = ((name, part) for name, part in parts.items() if name != "journal" and part["status"] != "ok")
+    return [name for name, part in others if part["status"] == "waiting" or part["detail"] in reason]

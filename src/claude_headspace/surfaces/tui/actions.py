@@ -1,9 +1,19 @@
-"""What keys do outside the screen: the interface of the actions, and their result."""
+"""What keys do outside the screen. In a terminal tmux shows panes, and the daemon does the rest."""
 
-from collections.abc import Sequence
+import os
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
+from claude_headspace.config import Paths, find_paths, load_settings
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
 from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.text.labels import interrupt_result, send_result, wait_text
 
 
 class ActionResult(NamedTuple):
@@ -36,3 +46,64 @@ class Actions(Protocol):
 
     def should_ring(self, agent: Json) -> bool:
         """Whether the bell should ring. False if the user is looking at the agent's pane."""
+
+
+class TerminalActions:
+    """Actions for one terminal, inside or outside tmux."""
+
+    def __init__(self, paths: Paths | None = None, env: Mapping[str, str] = os.environ) -> None:
+        self._paths = paths or find_paths()
+        self._env = env
+
+    def _client(self) -> ApiClient:
+        return ApiClient.local(self._paths, via="tui")
+
+    def jump(self, agent: Json) -> ActionResult:
+        self._require_local(agent)
+        if agent["state"] == "ended":
+            name = agent["name"]
+            raise BadRequest("agent_ended", f"{name} has ended.", f"Use `headspace resume {name}`.")
+        pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+        return ActionResult("", tmux.show_pane(pane, self._env))
+
+    def send(self, agent: Json, text: str) -> ActionResult:
+        return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+
+    def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
+        answered = self._client().answer(wait["id"], answer)["answered"]
+        return ActionResult(
+            f"{answered['words'].capitalize() if answered else 'Answered'}: {agent['name']} {wait_text(wait)}"
+        )
+
+    def interrupt(self, agent: Json) -> ActionResult:
+        return ActionResult(interrupt_result(self._client().interrupt(agent["id"])))
+
+    def resume(self, agent: Json) -> ActionResult:
+        """Resume an ended agent in a new tmux window; outside tmux in this terminal."""
+        _, directory, _ = resume_target(agent, load_settings(self._paths).host_name)
+        arguments = ["resume", agent["id"]]
+        if not self._env.get("TMUX"):
+            return ActionResult("", [sys.executable, "-m", "claude_headspace", *arguments])
+        open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
+        return ActionResult(f"{agent['name']} resumes in a new window.")
+
+    def mark_seen(self, agent: Json) -> None:
+        """Record that the user has looked at the agent. Errors are ignored."""
+        with suppress(HeadspaceError):
+            self._client().mark_seen(agent["id"])
+
+    def should_ring(self, agent: Json) -> bool:
+        with suppress(HeadspaceError):
+            pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+            if tmux.is_visible(pane):
+                return False
+        return True
+
+    def _require_local(self, agent: Json) -> None:
+        here = load_settings(self._paths).host_name
+        if agent["host"] != here:
+            raise BadRequest(
+                "elsewhere",
+                f"{agent['name']} runs on {agent['host']}; this machine is {here}.",
+                "Open a terminal there.",
+            )

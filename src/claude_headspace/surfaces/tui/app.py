@@ -112,7 +112,7 @@ class Top(App[None]):
     def on_mount(self) -> None:
         self.agents.focus()
         self._show()
-        self._feed.start(self._post_update)
+        self._feed.start(lambda: self.post_message(FeedUpdated()))  # called from the thread of the feed
         self._tick()
 
     def on_resize(self) -> None:
@@ -137,10 +137,6 @@ class Top(App[None]):
         return footer_line(width, filter_text=self._filter_text, hidden=hidden, message=self._message)
 
     # --- updates ---
-
-    def _post_update(self) -> None:
-        """Called by the feed from its thread."""
-        self.post_message(FeedUpdated())
 
     def on_feed_updated(self) -> None:
         """Apply all events, then draw once."""

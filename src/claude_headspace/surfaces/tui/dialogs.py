@@ -9,7 +9,7 @@ from textual.events import Key as KeyEvent
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
-from claude_headspace.surfaces.tui.presentation.help import help_lines
+from claude_headspace.surfaces.tui.presentation.frame import help_lines
 from claude_headspace.surfaces.tui.widgets import LinePane
 
 

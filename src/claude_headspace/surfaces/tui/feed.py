@@ -28,7 +28,7 @@ class FeedEvent(NamedTuple):
 class Feed(Protocol):
     """The source of the board."""
 
-    def start(self, on_update: Callable[[], None]) -> None:
+    def start(self, on_update: Callable[[], object]) -> None:
         """Start. `on_update` is called from another thread when there are events."""
 
     def drain(self) -> list[FeedEvent]:
@@ -47,14 +47,14 @@ class LiveFeed:
     def __init__(self, connect: Callable[[], ApiClient] = ApiClient.local) -> None:
         self._connect = connect
         self._events: deque[FeedEvent] = deque()
-        self._on_update: Callable[[], None] = lambda: None
+        self._on_update: Callable[[], object] = lambda: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
     def follow(self) -> None:
         """Start following before the screen exists. Events are kept until they are drained."""
         self._thread.start()
 
-    def start(self, on_update: Callable[[], None]) -> None:
+    def start(self, on_update: Callable[[], object]) -> None:
         self._on_update = on_update
         if self._thread.ident is None:
             self.follow()

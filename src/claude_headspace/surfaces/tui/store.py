@@ -7,6 +7,7 @@ Rules
 """
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from claude_headspace.surfaces.text.formatting import Json, clean_json
@@ -79,17 +80,8 @@ class Board:
             for agent in self.agents.values()
             if (with_ended or agent["state"] != "ended") and all(word in _searchable_text(agent) for word in words)
         ]
-        found.sort(key=_since, reverse=True)
-        return sorted(found, key=_sort_rank)
-
-
-def _since(agent: Json) -> str:
-    """Timestamps of the API have one format, so their text sorts by time. Parsing them would be slower."""
-    return str(agent["state_since"])
-
-
-def _sort_rank(agent: Json) -> tuple[int, bool]:
-    return _URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]
+        found.sort(key=itemgetter("state_since"), reverse=True)  # timestamps of the API sort as text
+        return sorted(found, key=lambda agent: (_URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]))
 
 
 def _searchable_text(agent: Json) -> str:

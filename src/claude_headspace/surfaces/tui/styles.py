@@ -4,7 +4,6 @@ Three palettes: dark and light with a contrast of at least 4.5 to 1, and the 16 
 comes with a shape or a word, so nothing is lost with `NO_COLOR` or 16 colours.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 from rich.segment import Segment
@@ -16,71 +15,33 @@ from claude_headspace.surfaces.cli.output import Line
 
 Palette = dict[str, str]
 
-DARK: Palette = {
-    "": "#cdd3dc",
-    "background": "#15171c",
-    "selected": "#2a303b",
-    "border": "#3a414d",
-    "focus": "#6b7686",
-    "waiting": "bold #1d1500 on #f2b632",
-    "warm": "#f2b632",
-    "error": "bold #ff7b72",
-    "working": "#6cb6ff",
-    "idle": "#9aa3af",
-    "starting": "#9aa3af",
-    "ended": "#838b97",
-    "dim": "#8b93a0",
-    "place": "#aab2be",
-    "strong": "bold #eef1f5",
-    "said": "#b4bcc8",
-    "speaker": "#8fb7e0",
-    "key": "bold #cdd3dc",
-    "unseen": "bold #f2b632",
+NAMES = ("dark", "light", "terminal")
+"""The palettes, in the order of the key that switches them."""
+STYLES = {
+    "": ("#cdd3dc", "#2b3138", "default"),
+    "background": ("#15171c", "#fcfcfb", "ansi_default"),
+    "selected": ("#2a303b", "#e3e8ef", "reverse"),
+    "border": ("#3a414d", "#cfd5dd", "ansi_bright_black"),
+    "focus": ("#6b7686", "#8b95a3", "ansi_default"),
+    "waiting": ("bold #1d1500 on #f2b632", "bold #2b1d00 on #ffcf57", "bold black on yellow"),
+    "warm": ("#f2b632", "#865700", "yellow"),
+    "error": ("bold #ff7b72", "bold #b3261e", "bold red"),
+    "working": ("#6cb6ff", "#0a5cb8", "bright_blue"),
+    "idle": ("#9aa3af", "#5a636e", "default"),
+    "starting": ("#9aa3af", "#5a636e", "default"),
+    "ended": ("#838b97", "#69727d", "bright_black"),
+    "dim": ("#8b93a0", "#5f6872", "bright_black"),
+    "place": ("#aab2be", "#454d57", "default"),
+    "strong": ("bold #eef1f5", "bold #14181d", "bold"),
+    "said": ("#b4bcc8", "#3b434c", "default"),
+    "speaker": ("#8fb7e0", "#2f5f94", "cyan"),
+    "key": ("bold #cdd3dc", "bold #2b3138", "bold"),
+    "unseen": ("bold #f2b632", "bold #865700", "bold yellow"),
 }
-LIGHT: Palette = {
-    "": "#2b3138",
-    "background": "#fcfcfb",
-    "selected": "#e3e8ef",
-    "border": "#cfd5dd",
-    "focus": "#8b95a3",
-    "waiting": "bold #2b1d00 on #ffcf57",
-    "warm": "#865700",
-    "error": "bold #b3261e",
-    "working": "#0a5cb8",
-    "idle": "#5a636e",
-    "starting": "#5a636e",
-    "ended": "#69727d",
-    "dim": "#5f6872",
-    "place": "#454d57",
-    "strong": "bold #14181d",
-    "said": "#3b434c",
-    "speaker": "#2f5f94",
-    "key": "bold #2b3138",
-    "unseen": "bold #865700",
+"""The style of each role in each palette."""
+PALETTES: dict[str, Palette] = {
+    name: {role: styles[at] for role, styles in STYLES.items()} for at, name in enumerate(NAMES)
 }
-TERMINAL: Palette = {
-    "": "default",
-    "background": "ansi_default",
-    "selected": "reverse",
-    "border": "ansi_bright_black",
-    "focus": "ansi_default",
-    "waiting": "bold black on yellow",
-    "warm": "yellow",
-    "error": "bold red",
-    "working": "bright_blue",
-    "idle": "default",
-    "starting": "default",
-    "ended": "bright_black",
-    "dim": "bright_black",
-    "place": "default",
-    "strong": "bold",
-    "said": "default",
-    "speaker": "cyan",
-    "key": "bold",
-    "unseen": "bold yellow",
-}
-PALETTES = {"dark": DARK, "light": LIGHT, "terminal": TERMINAL}
-"""In the order of the key that switches them."""
 
 
 def themes() -> list[Theme]:
@@ -123,9 +84,5 @@ def strip(line: Line, palette: str, width: int, *, selected: bool = False, start
     """A line as a Textual strip of exactly this width."""
     background = style(palette, "", selected=selected)
     segments = [Segment(start, style(palette, "strong", selected=selected))] if start else []
-    segments += _segments(line, palette, selected=selected)
+    segments += [Segment(part.text, style(palette, part.role, selected=selected)) for part in line if part.text]
     return Strip(segments).adjust_cell_length(width, background)
-
-
-def _segments(line: Line, palette: str, *, selected: bool) -> Iterable[Segment]:
-    return [Segment(part.text, style(palette, part.role, selected=selected)) for part in line if part.text]

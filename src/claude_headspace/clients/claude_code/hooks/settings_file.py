@@ -1,4 +1,4 @@
-"""Add Headspace's hooks to the text of a Claude Code settings file, and remove them. Pure: text in, text out.
+"""Adds Headspace's hooks to the text of a Claude Code settings file, and removes them. Pure: text in, text out.
 
 Rules
 - All other content stays, in its order. Indentation, line ends and the last newline stay as they are.

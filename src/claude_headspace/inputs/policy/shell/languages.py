@@ -1,4 +1,4 @@
-"""Static analysis of other languages: what a one-line program does to files, and which commands it runs in a shell.
+"""Static analysis of other languages: what a one-line program does to files, and which shell commands it runs.
 
 Python is parsed (`python_code`). In Perl, Ruby, Node, PHP and awk, regular expressions find the usual functions with a
 literal argument.

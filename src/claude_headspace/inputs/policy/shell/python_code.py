@@ -1,4 +1,4 @@
-"""Static analysis of Python code: which files it uses and which commands it runs.
+"""Static analysis of Python code: which files it uses and which shell commands it runs.
 
 Only literal values, names bound to them, and common path functions are evaluated. Everything else is `UNKNOWN`.
 """

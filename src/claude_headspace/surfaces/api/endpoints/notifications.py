@@ -1,4 +1,4 @@
-"""Notifications: what was sent and what is delayed, the rules, a test, and which agent a page shows."""
+"""Notifications: sent and delayed ones, the rules, a test, and which agent a page shows."""
 
 import asyncio
 from typing import Annotated

@@ -15,7 +15,7 @@ from claude_headspace.surfaces.text.labels import shape, summary, wait_text
 
 
 class EventFormatter:
-    """Turns events into lines. `look_up` reads an agent that is not known yet."""
+    """Converts events to lines. `look_up` reads an agent that is not cached yet."""
 
     def __init__(self, agents: Sequence[Json], look_up: Callable[[str], Json], *, everything: bool = False) -> None:
         self._agents: dict[str, Json] = {agent["id"]: agent for agent in agents}
@@ -41,7 +41,8 @@ class EventFormatter:
         start = f"{clock_time(_time_of(data), now)} "
         name = f"{shape(agent['state'])} {agent['name']}"
         room = max(width - len(start) - len(name) - 1, 10)
-        return line(Span(start, "dim"), Span(name, agent["state"]), " ", Span(cut(words, room), _tone(kind)))
+        role = "dim" if kind in ("turn_created", "turn_updated") else ""
+        return line(Span(start, "dim"), Span(name, agent["state"]), " ", Span(cut(words, room), role))
 
     def _update(self, kind: str, data: Json) -> Json:
         """The agent after the event."""
@@ -54,7 +55,7 @@ class EventFormatter:
         return agent
 
     def _load(self, agent_id: str) -> Json:
-        """An agent that is not known yet. Only stable fields are used, because the event may be old."""
+        """Read an agent that is not cached yet. Only stable fields are used, because the event may be old."""
         found = self._look_up(agent_id)
         return {name: found[name] for name in ("id", "name", "project", "branch", "state")}
 
@@ -124,10 +125,6 @@ def _notification(notice: Json) -> str:
 def _verdict(data: Json) -> str:
     word = RULINGS.get(data["ruling"], data["ruling"]) if data["enforced"] else f"would {data['ruling']}"
     return f"{word} by {data['rule']}: {data['tool']} {one_line(data['summary'])}".rstrip()
-
-
-def _tone(kind: str) -> str:
-    return "dim" if kind in ("turn_created", "turn_updated") else ""
 
 
 def _time_of(data: Json) -> str:

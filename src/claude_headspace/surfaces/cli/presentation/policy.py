@@ -5,6 +5,7 @@ from datetime import datetime
 
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
+from claude_headspace.surfaces.cli.presentation.agent_details import section
 from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, one_line
 
 LABEL = 12
@@ -62,10 +63,10 @@ def explanation(report: Json, width: int) -> list[Line]:
     verdict = report["verdict"]
     lines = [line(ruling_span(verdict, DECISIONS), f" (rule {verdict['rule']})" if verdict["rule"] else "")]
     lines += _field("because", verdict["reason"], width) if verdict["reason"] else []
-    lines += _listed("Runs", [_program(program) for program in report["programs"]], width)
-    lines += _listed("Uses", [_file(use) for use in report["files"]], width)
-    lines += _listed("Properties", report["traits"], width)
-    lines += _listed("Matching rules", [_hit(hit) for hit in report["rules"]], width)
+    lines += section("Runs", [_program(program) for program in report["programs"]], width)
+    lines += section("Uses", [_file(use) for use in report["files"]], width)
+    lines += section("Properties", report["traits"], width)
+    lines += section("Matching rules", [_hit(hit) for hit in report["rules"]], width)
     return lines
 
 
@@ -141,15 +142,6 @@ def verdict_history(verdicts: Sequence[Json], now: datetime, width: int) -> list
 
 def _more(found: Sequence[Json]) -> list[Line]:
     return [dim(f"  … and {len(found) - MAX_LISTED:,} more")] if len(found) > MAX_LISTED else []
-
-
-def _listed(title: str, entries: Sequence[str], width: int) -> list[Line]:
-    if not entries:
-        return []
-    lines = [EMPTY_LINE, line(Span(title, "strong"))]
-    for entry in entries[:MAX_LISTED]:
-        lines += hanging(line("  "), entry, width)
-    return lines
 
 
 def _field(label: str, text: str, width: int) -> list[Line]:

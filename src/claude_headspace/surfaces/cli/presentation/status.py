@@ -8,9 +8,8 @@ from typing import Any
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
-from claude_headspace.surfaces.text.components import component_label, waiting_for_database
 from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, duration, one_line, wrap
-from claude_headspace.surfaces.text.labels import SHAPES, shape
+from claude_headspace.surfaces.text.labels import SHAPES, component_label, shape, waiting_for_database
 
 LABEL = 17
 MAX_DIFFERENCES = 50
@@ -106,13 +105,13 @@ def _parts(report: Json) -> list[Field]:
         *waiting,
         *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
     }
-    lines = [(component_label(name), *_part(part)) for name, part in parts.items() if name not in shown]
+    lines = [
+        (component_label(name), f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error")
+        for name, part in parts.items()
+        if name not in shown
+    ]
     labels = ", ".join(map(component_label, waiting))
     return [*lines, *([("waiting", f"for the database: {labels}", "error")] if waiting else [])]
-
-
-def _part(part: Json) -> tuple[str, str]:
-    return f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error"
 
 
 def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:

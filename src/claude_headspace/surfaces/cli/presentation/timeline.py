@@ -22,13 +22,10 @@ def state_timeline(agent: Json, states: Sequence[Json], now: datetime, width: in
     title = line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), f"  {count(len(states), 'state')}")
     if not states:
         return [title, dim("Its past states are no longer stored.")]
-    ends = [parse_timestamp(state["at"]) for state in states[1:]] + [_end(agent, now)]
+    end = parse_timestamp(agent["ended_at"]) if agent["ended_at"] else now
+    ends = [*(parse_timestamp(state["at"]) for state in states[1:]), end]
     rows = [_state_row(state, end, now, width) for state, end in zip(states, ends, strict=True)]
     return [title, _bar(states, ends, width), EMPTY_LINE, *rows]
-
-
-def _end(agent: Json, now: datetime) -> datetime:
-    return parse_timestamp(agent["ended_at"]) if agent["ended_at"] else now
 
 
 def _bar(states: Sequence[Json], ends: Sequence[datetime], width: int) -> Line:

@@ -1,14 +1,14 @@
-"""The header with the counts, the footer with the keys, and the text of an empty board."""
+"""The header with the counts, the footer with the keys, the text of an empty board, and the help."""
 
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES
-from claude_headspace.surfaces.tui.keys import HINTS
+from claude_headspace.surfaces.tui.keys import HINTS, KEYS
 
 
 def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
@@ -77,3 +77,27 @@ def empty_board_lines(*, loaded: bool, connected: bool, filtered: bool, width: i
     else:
         texts = ("No agents yet.", "Sessions appear when they report. Start one with `headspace run`.")
     return [EMPTY_LINE, line(f"  {cut(texts[0], width - 2)}"), dim(f"  {cut(texts[1], width - 2)}")]
+
+
+MEANINGS = {
+    "waiting": "needs you: a question, a plan or a permission request",
+    "error": "the last turn ended with an error",
+    "working": "a turn or a sub-agent is running",
+    "idle": "ready for a prompt",
+    "starting": "registered, has not reported yet",
+    "ended": "the client has ended",
+}
+
+
+def help_lines(width: int) -> list[Line]:
+    """All lines of the help."""
+    lines: list[Line] = []
+    for key in KEYS:
+        lines += hanging(line(Span(f" {key.label:<9}", "key")), key.description, width, "said")
+    lines += [EMPTY_LINE]
+    for state, shape in SHAPES.items():
+        lines += hanging(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
+    return [
+        *lines,
+        line(Span(" •", "unseen"), " " * 10, Span("has changes that you have not seen", "said")),
+    ]

@@ -1,24 +1,36 @@
-"""Agents that work on the infrastructure, the API and billing. Data only."""
+"""The simulated agents: a team that works on a web shop. Data only.
+
+Together they show what the board can show: dialogs of each kind, work, sub-agents, background shells, a to-do list, an
+API error, compaction, finished and ended agents. At least two agents open each kind of dialog.
+"""
 
 from claude_headspace.clients.claude_code.simulation.session import Pause, Profile
 from claude_headspace.clients.claude_code.simulation.steps import (
     Subagent,
+    add_todos,
     compact,
     delegate,
     done,
+    fail,
+    finish_shell,
+    finish_todo,
+    interrupt,
+    leave,
     permission,
     plan,
     prompt,
     question,
     say,
+    start_shell,
 )
 from claude_headspace.clients.claude_code.simulation.tool_calls import bash, edit, failing_bash, grep, read, write
 from claude_headspace.demo.schedule import Scenario
 
 MINUTES = 60.0
-OPUS, SONNET = "claude-opus-4-7", "claude-sonnet-5"
+OPUS, SONNET, HAIKU = "claude-opus-4-7", "claude-sonnet-5", "claude-haiku-4-5"
 
-BACKEND = (
+SCENARIOS = (
+    # Infrastructure, API and billing
     Scenario(
         Profile("able-ant", "infra", "main", OPUS, 61_000),
         elapsed=86,
@@ -268,6 +280,164 @@ BACKEND = (
             bash("make pdfs", "1204 invoices in 5 min 48 s", 90),
             done("5 min 48 s instead of 40. I compared 50 of them pixel by pixel: they are identical."),
             Pause(60),
+        ),
+    ),
+    # Web page, mobile app and documentation
+    Scenario(
+        Profile("brisk-marten", "web", "settings-tabs", SONNET, 52_000),
+        elapsed=64,
+        past=(
+            prompt("The price filter loses its value when I go back. Fix that."),
+            grep("priceRange", "src", 6),
+            edit("src/Filter.svelte", "let range = [0, 500]", "let range = fromUrl('price')"),
+            bash("npm test", "Tests: 142 passed", 21),
+            done("The filter is part of the URL now, so going back restores it."),
+            Pause(77 * MINUTES),
+        ),
+        loop=(
+            prompt("Split the settings page into tabs, keep the tests green."),
+            read("src/Settings.svelte"),
+            add_todos("Tabs component", "Move the fields", "Keyboard", "Tests"),
+            write("src/Tabs.svelte", "<script>let { tabs } = $props();</script>\n", 16),
+            finish_todo(),
+            edit("src/Settings.svelte", "<form>", "<Tabs>", 30),
+            edit("src/Settings.svelte", "</form>", "</Tabs>", 25),
+            finish_todo(),
+            edit("src/Tabs.svelte", "onclick", "onkeydown", 22),
+            finish_todo(),
+            bash("npm test", "Tests: 149 passed", 40),
+            finish_todo(),
+            done("Four tabs, reachable with the arrow keys; each keeps its input. 149 tests pass."),
+            Pause(20),
+        ),
+    ),
+    Scenario(
+        Profile("golden-trout", "web", "main", SONNET, 24_000),
+        elapsed=900,
+        past=(
+            prompt("Which of our images are larger than 200 KB?"),
+            bash("find static -size +200k -name '*.jpg'", "static/hero.jpg\nstatic/team.jpg", 2),
+            done("`hero.jpg` (840 KB) and `team.jpg` (310 KB). As AVIF they would be 96 and 41 KB."),
+            Pause(140 * MINUTES),
+        ),
+        loop=(
+            prompt("Start the dev server and the mail catcher, then wait."),
+            start_shell("npm run dev", "dev server"),
+            start_shell("mailpit", "mail catcher"),
+            done("Both are running: http://localhost:5173, and the mails at http://localhost:8025."),
+            Pause(26 * MINUTES),
+            finish_shell("mail catcher"),
+            done("The mail catcher has ended; the dev server is still running."),
+            Pause(10 * MINUTES),
+        ),
+    ),
+    Scenario(
+        Profile("olive-bee", "web", "cart-rename", SONNET, 38_000),
+        elapsed=560,
+        past=(
+            prompt("How many components still use the old button?"),
+            grep("<OldButton", "src", 23),
+            done("23 components. In 19 of them only the name has to change."),
+            Pause(52 * MINUTES),
+        ),
+        loop=(
+            prompt("Rename Basket to Cart everywhere."),
+            grep("Basket", "src", 212),
+            edit("src/Basket.svelte", "Basket", "Cart", 8),
+            fail("rate_limit", "API Error: Request rejected (429) · you have reached your limit, try again later"),
+            Pause(14 * MINUTES),
+            prompt("Continue."),
+            edit("src/lib/basket.ts", "Basket", "Cart", 12),
+            fail("server_error", "API Error: 529 · the service is overloaded, try again in a moment"),
+            Pause(8 * MINUTES),
+        ),
+    ),
+    Scenario(
+        Profile("early-finch", "mobile", "release-4.2", OPUS, 57_000),
+        elapsed=70,
+        past=(
+            prompt("Collect the changes since 4.1 for the release notes."),
+            bash("git log --format=%s v4.1..HEAD", "Faster start\nGift cards\nFix the back gesture", 2),
+            write("CHANGELOG.md", "## 4.2\n\n- Gift cards\n- Starts in half the time\n"),
+            done("84 commits became nine lines, written for the users of the app."),
+            Pause(90 * MINUTES),
+        ),
+        loop=(
+            prompt("Translate the new screens, then build the release candidate."),
+            grep("TODO_TRANSLATE", "lib/l10n", 18),
+            edit("lib/l10n/de.arb", "TODO_TRANSLATE", "Geschenkkarte einlösen", 20),
+            edit("lib/l10n/fr.arb", "TODO_TRANSLATE", "Utiliser une carte cadeau", 24),
+            bash("flutter build appbundle --release", "Built build/app.aab (24.1MB)", 85, "Build the candidate"),
+            question(
+                "Who should get the release candidate first?",
+                "Rollout",
+                {
+                    "Our own team": "40 people, today.",
+                    "Testers": "1,200 people, from tomorrow on.",
+                    "Five percent": "All users, gradually; cannot be undone.",
+                },
+                240,
+            ),
+            bash("fastlane candidate", "Uploaded 4.2.0-rc1", 30),
+            done("4.2.0-rc1 is being rolled out: {answer}."),
+            Pause(30),
+        ),
+    ),
+    Scenario(
+        Profile("swift-hawk", "mobile", "offline-cart", SONNET, 94_000),
+        elapsed=20,
+        past=(
+            prompt("Read how the cart is stored and tell me what breaks offline."),
+            read("lib/cart/repository.dart"),
+            grep("await http", "lib/cart", 6),
+            done("Six calls need the network. Without it the cart is empty, although its items are on the disk."),
+            Pause(120 * MINUTES),
+        ),
+        loop=(
+            prompt("Keep the cart when the network is down."),
+            read("lib/cart/repository.dart"),
+            edit("lib/cart/repository.dart", "await http.get", "await cached(http.get", 35),
+            bash("flutter test test/cart", "00:14 +37: All tests passed!", 48),
+            say("The tests pass. To check it on a device I need the emulator."),
+            permission(bash("adb emu network status", "OK", 6, "Check the emulator's network"), 200),
+            edit("lib/cart/sync.dart", "retry: 0", "retry: 5", 25),
+            bash("flutter test", "00:41 +212: All tests passed!", 70),
+            done("The cart works offline. Changes are sent as soon as the network is back."),
+            Pause(25),
+        ),
+    ),
+    Scenario(
+        Profile("merry-wren", "mobile", "main", HAIKU, 28_000),
+        elapsed=100 * MINUTES,
+        past=(
+            prompt("Update the dependencies."),
+            bash("flutter pub upgrade --major-versions", "Changed 14 constraints", 34),
+            bash("flutter test", "00:39 +208: All tests passed!", 45),
+            done("14 packages are up to date; the tests pass."),
+            Pause(6 * MINUTES),
+            leave(),
+        ),
+    ),
+    Scenario(
+        Profile("quick-elk", "docs", "main", HAIKU, 16_000),
+        elapsed=960,
+        past=(
+            prompt("Check all links in the handbook."),
+            bash("lychee handbook/", "214 links, 3 broken", 18),
+            edit("handbook/shipping.md", "/help/returns", "/returns", 3),
+            interrupt(),
+            Pause(9 * MINUTES),
+            prompt("Only fix the ones in the shipping chapter."),
+            edit("handbook/shipping.md", "/faq", "/help", 3),
+            done("The three broken links in `shipping.md` work again."),
+            Pause(10 * MINUTES),
+        ),
+        loop=(
+            prompt("Fix the typos in the tutorial."),
+            edit("tutorial.md", "recieve", "receive", 4),
+            edit("tutorial.md", "seperate", "separate", 4),
+            done("Fixed 7 typos in `tutorial.md`. Nothing else changed."),
+            Pause(34 * MINUTES),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Where clients and Headspace meet: the hooks installed by the real command, a real daemon, and its board."""
+"""A Headspace installation: a real daemon, a reader of its event stream, and hooks installed by the real command."""
 
 import contextlib
 import subprocess
@@ -13,8 +13,8 @@ from tests.real_client.client import Home, Terminals
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon
 
 
-class House:
-    """One Headspace and the homes that it serves. The daemon can be ended and started again."""
+class Installation:
+    """One Headspace and the homes of its clients. The daemon can be stopped and started again."""
 
     def __init__(
         self, root: Path, terminals: Terminals, homes: Sequence[Home], settings: Mapping[str, object] | None = None
@@ -37,24 +37,24 @@ class House:
 
     @property
     def daemon(self) -> RunningDaemon:
-        """The daemon that runs."""
+        """The running daemon."""
         assert self.board.daemon is not None, "no daemon runs"
         return self.board.daemon
 
     def start(self) -> None:
-        """Start a daemon, and wait until it answers."""
+        """Start a daemon and wait until it replies."""
         places = ",".join(str(home.config_dir) for home in self._homes)
         daemon = self._open.enter_context(running_daemon(self.root, config_dirs=places, **self._settings))
         self.board.daemon = daemon
 
     def kill(self) -> None:
-        """End the daemon without warning."""
+        """Kill the daemon."""
         self.daemon.kill()
         self._open.close()
         self.board.daemon = None
 
     def install(self, *options: str) -> None:
-        """Let the clients report, as a person would: once for each version."""
+        """Install the hooks with the real command, once for each client version."""
         for version in sorted({home.version for home in self._homes}):
             dirs = [f"--config-dir={home.config_dir}" for home in self._homes if home.version == version]
             command = ["install", "--yes", f"--client-version={version}", *options, *dirs]

@@ -1,4 +1,4 @@
-"""One client's home with a daemon beside it, its hooks installed, and a model that says what the test wrote."""
+"""A workspace for one test: a client's home, a daemon, installed hooks and a scripted model."""
 
 import os
 import subprocess
@@ -19,8 +19,8 @@ from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_dae
 
 
 @dataclass
-class Place:
-    """A client's home with a daemon beside it, and a model that says little."""
+class Workspace:
+    """A client's home, its terminals, a daemon and a scripted model."""
 
     root: Path
     terminals: Terminals
@@ -30,17 +30,17 @@ class Place:
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment of commands of Headspace."""
+        """The environment for `headspace` commands."""
         return {**environment(self.root), "CLAUDE_CONFIG_DIR": str(self.home.config_dir)}
 
     def client(self, *options: str) -> Client:
-        """A client in a terminal, ready for a prompt."""
+        """Start a client in a terminal and wait for its prompt."""
         made = Client(self.terminals, self.home, self.model.url, *options)
         made.wait_until_ready()
         return made
 
     def headspace(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command beside the client."""
+        """Run a `headspace` command outside the client."""
         return subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
             env=self.env,
@@ -52,7 +52,7 @@ class Place:
         )
 
     def in_terminal(self, *arguments: str, **variables: str) -> str:
-        """Run a command of Headspace in a terminal of its own, where it finds the client; the pane."""
+        """Run a `headspace` command in a new terminal, with the client on its PATH; return the pane."""
         env = {**self.home.environment(self.model.url), "HEADSPACE_HOME": str(self.root), **variables}
         given = [f"{name}={value}" for name, value in env.items()]
         command = [*given, sys.executable, "-m", "claude_headspace", *arguments]
@@ -67,25 +67,25 @@ class Place:
         """Wait until a pane shows a text."""
         wait_until(lambda: text in self.terminals("capture-pane", "-p", "-t", pane), f"{text!r} on the screen")
 
-    def in_front(self) -> str:
-        """The pane that somebody has before him."""
+    def pane_in_front(self) -> str:
+        """The pane in front of the attached user."""
         return self.terminals("list-clients", "-F", "#{pane_id}").strip()
 
     @contextmanager
-    def somebody_before(self, pane: str) -> Iterator[None]:
-        """Somebody sits in front of a pane: `script` gives him a terminal."""
+    def user_in_front_of(self, pane: str) -> Iterator[None]:
+        """Attach a user to a pane: `script` provides the terminal."""
         socket = self.terminals("display-message", "-p", "#{socket_path}").strip()
         attach = ["script", "-qec", f"tmux -S {socket} attach -t {pane}", "/dev/null"]
         env = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(attach, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as person:
             try:
-                wait_until(lambda: self.in_front() == pane, "somebody in front")
+                wait_until(lambda: self.pane_in_front() == pane, "the attached user")
                 yield
             finally:
                 person.kill()
 
     def agent(self, state: str, **known: str) -> dict[str, Any]:
-        """The one agent, once it is in a state."""
+        """Wait for an agent in this state."""
 
         def found() -> list[dict[str, Any]]:
             agents = self.daemon.agents()
@@ -93,13 +93,13 @@ class Place:
 
         return wait_until(found, f"an agent that is {state}, among {self.daemon.agents()}")[0]
 
-    def said(self, agent: dict[str, Any]) -> list[str]:
-        """What a person said to an agent."""
+    def user_turns(self, agent: dict[str, Any]) -> list[str]:
+        """The texts of the user's turns."""
         turns = self.daemon.get(f"/api/agents/{agent['id']}/turns").json()
         return [turn["text"] for turn in turns if turn["actor"] == "USER"]
 
     def held(self, number: int = 1) -> list[dict[str, Any]]:
-        """The waits that can be answered through Headspace, once there are so many."""
+        """Wait until this many waits can be answered through Headspace."""
 
         def found() -> list[dict[str, Any]]:
             waits = self.daemon.get("/api/waits").json()
@@ -110,8 +110,8 @@ class Place:
 
 
 @contextmanager
-def placed(folder: Path, script: Script, version: str = NEW, **settings: object) -> Iterator[Place]:
-    """Everything at hand, the hooks and the status line installed."""
+def open_workspace(folder: Path, script: Script, version: str = NEW, **settings: object) -> Iterator[Workspace]:
+    """A workspace with the hooks and the status line installed."""
     try:
         home = Home(folder / "home", version)
         terminals = Terminals()
@@ -123,7 +123,7 @@ def placed(folder: Path, script: Script, version: str = NEW, **settings: object)
         ScriptedModel(script) as model,
         terminals as opened,
     ):
-        made = Place(root, opened, home, daemon, model)
+        made = Workspace(root, opened, home, daemon, model)
         options = ("--statusline", f"--client-version={version}", f"--config-dir={home.config_dir}")
         done = made.headspace("install", "--yes", *options)
         assert done.returncode == 0, done.stderr

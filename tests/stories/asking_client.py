@@ -1,4 +1,4 @@
-"""A client that asks: its hooks are the installed script, run as the client runs it; it does nothing else."""
+"""A simulated client that asks questions. It runs the installed hook script as Claude Code does."""
 
 import json
 import subprocess
@@ -21,8 +21,8 @@ QUESTIONS = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [COLOUR
 Hook = subprocess.Popen[bytes]
 
 
-class Asking:
-    """A client that asks, with the daemon that its hooks report to."""
+class AskingClient:
+    """A client that asks, and the daemon that receives its hooks."""
 
     def __init__(self, home: Path, daemon: RunningDaemon, pid: int) -> None:
         self.home = home
@@ -33,7 +33,7 @@ class Asking:
         self.hook("UserPromptSubmit", prompt="Fix it")
 
     def headspace(self, *arguments: str, check: bool = True, **more: str) -> "subprocess.CompletedProcess[str]":
-        """A command of Headspace."""
+        """Run a `headspace` command."""
         return subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
             env=environment(self.home) | more,
@@ -45,7 +45,7 @@ class Asking:
         )
 
     def fire(self, event: str, **payload: Any) -> Hook:
-        """A hook of the client begins."""
+        """Start a hook of the client."""
         script = self.home / ".claude" / "hooks" / "notify-headspace.sh"
         env = environment(self.home) | {"CLAUDE_PID": str(self._pid)}
         pipe = subprocess.PIPE
@@ -58,11 +58,11 @@ class Asking:
         return hook
 
     def hook(self, event: str, **payload: Any) -> Any:
-        """A hook of the client, from its beginning to its end: what it prints."""
+        """Run a hook of the client to its end; return what it prints."""
         return printed(self.fire(event, **payload))
 
     def ask(self, call_id: str = "t1", about: dict[str, Any] = COMMAND) -> Hook:
-        """The client shows a dialog; its hook stays open once the wait is held."""
+        """The client shows a dialog; return its hook as soon as the wait is held."""
         self.hook("PreToolUse", tool_use_id=call_id, **about)
         before = len(self.held())
         hook = self.fire("PermissionRequest", **about)
@@ -74,18 +74,18 @@ class Asking:
         return [wait for wait in self.daemon.get("/api/waits").json() if wait["held_until"]]
 
     def answer(self, body: dict[str, Any], wait_id: str | None = None) -> Reply:
-        """An answer over the API."""
+        """Answer a wait through the API."""
         path = f"/api/waits/{wait_id or self.held()[0]['id']}/answer"
         return self.daemon.send("POST", path, body, scope="act")
 
     @property
     def agent(self) -> dict[str, Any]:
-        """The agent on the board, once it is there."""
+        """Wait for the agent on the board."""
         return wait_until(self.daemon.agents, "an agent")[0]
 
 
 def printed(hook: Hook) -> Any:
-    """What a hook printed when it ended, without a word on the other channel."""
+    """The output of a hook at its end. Nothing may be on stderr."""
     out, err = hook.communicate(timeout=LIMIT_SECONDS)
     assert (hook.returncode, err) == (0, b"")
     return json.loads(out)["hookSpecificOutput"] if out else None

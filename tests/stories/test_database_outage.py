@@ -1,4 +1,4 @@
-"""The disk is full, or another program has the database: hooks are answered, nothing is lost, and it passes."""
+"""A full disk or a locked database: hooks get replies, no event is lost, and the daemon recovers."""
 
 import contextlib
 import json
@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories.trouble import all_taken, begin, health, marks, prompt
+from tests.stories.outage import all_stored, health, marks, prompt, store_first_prompt
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_hooks import Hooks
 
 if sys.platform != "linux":
-    pytest.skip("a full disk is made by limits that only Linux sets from outside", allow_module_level=True)
+    pytest.skip("the limits that simulate a full disk can be set from outside only on Linux", allow_module_level=True)
 
 import resource
 
 
 @contextlib.contextmanager
 def full_disk(daemon: RunningDaemon) -> Iterator[None]:
-    """No file of the daemon grows beyond the size of its largest one."""
+    """Limits the file size of the daemon to the size of its largest file."""
     largest = max(path.stat().st_size for path in daemon.home.iterdir() if path.is_file())
     before = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (largest, before[1]))
@@ -33,8 +33,8 @@ def full_disk(daemon: RunningDaemon) -> Iterator[None]:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
-    """What the database cannot take waits in the spool; reading goes on, and with room again everything is there."""
+def test_a_full_disk_is_reported_and_recovered_from(tmp_path: Path) -> None:
+    """Events that cannot be stored wait in the spool. Reads continue. With free space all events are stored."""
     with running_daemon(tmp_path) as daemon:
         statuses = [prompt(daemon, number).json()["status"] for number in range(10)]
         with full_disk(daemon):
@@ -43,37 +43,37 @@ def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
                 assert len(statuses) < 500
             assert health(daemon) == "degraded"
             assert len(daemon.agents()) == 1
-            trouble = daemon.status["troubles"][-1]
-            assert trouble["until"] is None
-            assert "disk" in trouble["reason"]
-        wait_until(lambda: all_taken(daemon), "room on the disk")
+            outage = daemon.status["troubles"][-1]
+            assert outage["until"] is None
+            assert "disk" in outage["reason"]
+        wait_until(lambda: all_stored(daemon), "free space on the disk")
         statuses.append(prompt(daemon, len(statuses)).json()["status"])
         assert statuses[-1] == "ok"
         assert marks(daemon) == list(range(len(statuses)))
-        troubles = daemon.status["troubles"]
-        assert all(trouble["until"] for trouble in troubles)
-        assert sum(trouble["spooled"] for trouble in troubles) == statuses.count("spooled")
+        outages = daemon.status["troubles"]
+        assert all(outage["until"] for outage in outages)
+        assert sum(outage["spooled"] for outage in outages) == statuses.count("spooled")
         assert daemon.verified()
         assert daemon.stop() == 0
 
 
 @contextlib.contextmanager
-def small_disk(place: Path) -> Iterator[None]:
+def small_disk(directory: Path) -> Iterator[None]:
     """A file system of four megabytes."""
-    place.mkdir()
+    directory.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(directory)], capture_output=True, text=True, check=False
     )
     if mounted.returncode:
-        pytest.skip(f"needs the right to mount: {mounted.stderr.strip()}")
+        pytest.skip(f"needs permission to mount: {mounted.stderr.strip()}")
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        subprocess.run(["umount", str(directory)], check=True)
 
 
-def test_a_disk_without_room_for_the_spool_either(tmp_path: Path) -> None:
-    """Then a hook is refused, with what to do; whatever was acknowledged is there afterwards, exactly once."""
+def test_a_disk_without_space_for_the_spool(tmp_path: Path) -> None:
+    """A hook is refused with a hint. Every acknowledged event is stored exactly once afterwards."""
     home = tmp_path / "disk"
     with small_disk(home), running_daemon(home) as daemon:
         acknowledged, refused = [], 0
@@ -88,25 +88,25 @@ def test_a_disk_without_room_for_the_spool_either(tmp_path: Path) -> None:
         assert refused
         assert health(daemon) == "degraded"
         subprocess.run(["mount", "-o", "remount,size=64m", str(home)], check=True)
-        wait_until(lambda: all_taken(daemon), "room on the disk")
+        wait_until(lambda: all_stored(daemon), "free space on the disk")
         assert marks(daemon) == acknowledged
         assert daemon.verified()
         assert daemon.stop() == 0
 
 
 def fill(disk: Path) -> None:
-    """Leave no room on a disk."""
+    """Fill a disk."""
     with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
         while file.write(b"x" * 4096):
             pass
 
 
-def test_rules_hold_without_any_room_on_the_disk(tmp_path: Path) -> None:
-    """A call that may not be is denied though its event can be kept nowhere; nothing half is left, and it is told."""
+def test_rules_apply_without_any_space_on_the_disk(tmp_path: Path) -> None:
+    """A forbidden call is denied although its event cannot be stored. No partial files remain. Status reports it."""
     home = tmp_path / "disk"
     call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
     with small_disk(home), running_daemon(home) as daemon:
-        begin(daemon)
+        store_first_prompt(daemon)
         hooks = Hooks(home, config_dir=tmp_path / ".claude")
         fill(home)
         while prompt(daemon, 1, "x" * 40_000).status != 503:
@@ -116,13 +116,13 @@ def test_rules_hold_without_any_room_on_the_disk(tmp_path: Path) -> None:
         assert hooks.fire("Stop", {"session_id": "one", "cwd": "/projects/one", "last_assistant_message": "x"}) == b""
         assert list((home / "spool").glob("*.json")) == []
         assert daemon.status["refused"]["nowhere_to_store"] >= 2
-        told = hooks.headspace("status").stdout
-        assert "lost" in told
-        assert "neither the database nor the spool could be written" in told
+        output = hooks.headspace("status").stdout
+        assert "lost" in output
+        assert "neither the database nor the spool could be written" in output
 
 
-def test_a_database_that_cannot_be_written_does_not_keep_the_daemon_from_starting(tmp_path: Path) -> None:
-    """A read-only disk: the daemon comes up, says so, answers hooks, and takes them when it can write again."""
+def test_the_daemon_starts_with_a_read_only_database(tmp_path: Path) -> None:
+    """The daemon starts, reports the problem, replies to hooks, and stores them when it can write again."""
     disk, home = tmp_path / "disk", tmp_path / "home"
     with small_disk(disk):
         database = f"sqlite:///{disk}/headspace.db"
@@ -136,7 +136,7 @@ def test_a_database_that_cannot_be_written_does_not_keep_the_daemon_from_startin
             assert "unable to open" in daemon.status["journal"]["detail"]
             assert daemon.get("/api/agents").error["code"] == "journal_unavailable"
             subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-            wait_until(lambda: all_taken(daemon), "the disk to be writable")
+            wait_until(lambda: all_stored(daemon), "the disk to be writable")
             assert prompt(daemon, 6).json()["status"] == "ok"
             assert marks(daemon) == list(range(7))
             assert daemon.verified()
@@ -145,7 +145,7 @@ def test_a_database_that_cannot_be_written_does_not_keep_the_daemon_from_startin
 
 @contextlib.contextmanager
 def busy_database(daemon: RunningDaemon) -> Iterator[None]:
-    """Another program writes to the database and takes its time."""
+    """Another program holds a write lock on the database."""
     other = sqlite3.connect(daemon.home / "headspace.db", isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
@@ -155,8 +155,8 @@ def busy_database(daemon: RunningDaemon) -> Iterator[None]:
         other.close()
 
 
-def test_another_program_that_writes_is_waited_for(tmp_path: Path) -> None:
-    """Senders wait for a moment instead of being refused; everybody else is answered meanwhile."""
+def test_the_daemon_waits_for_a_short_write_lock(tmp_path: Path) -> None:
+    """Senders wait for a short time and are not refused. Other requests get replies during this time."""
     with running_daemon(tmp_path) as daemon:
         assert prompt(daemon, 0).status == 200
         replies: list[str] = []
@@ -178,25 +178,25 @@ def test_another_program_that_writes_is_waited_for(tmp_path: Path) -> None:
         assert daemon.verified()
 
 
-def test_another_program_that_never_ends_is_not_felt(tmp_path: Path) -> None:
-    """After a moment hooks are answered from the spool; then everything is there, in order."""
+def test_a_long_write_lock_does_not_block_hooks(tmp_path: Path) -> None:
+    """After a short time hooks are spooled. Later all events are stored in order."""
     with running_daemon(tmp_path, patience_seconds=0.3) as daemon:
-        begin(daemon)
+        store_first_prompt(daemon)
         with busy_database(daemon):
             assert [prompt(daemon, number).json()["status"] for number in range(1, 30)] == ["spooled"] * 29
             wait_until(lambda: "locked" in daemon.status["journal"]["detail"], "the reason")
             assert health(daemon) == "degraded"
-        wait_until(lambda: all_taken(daemon), "the other program to be done")
+        wait_until(lambda: all_stored(daemon), "the other program to finish")
         assert marks(daemon) == list(range(30))
-        assert sum(trouble["spooled"] for trouble in daemon.status["troubles"]) >= 29
+        assert sum(outage["spooled"] for outage in daemon.status["troubles"]) >= 29
         assert daemon.verified()
 
 
-def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
-    """Nothing is written into a file that has no name any more, and no new one is made; back again, it goes on."""
+def test_a_moved_database_file_is_detected(tmp_path: Path) -> None:
+    """Nothing is written to the moved file, and no new file is created. When it is back, the daemon continues."""
     database = tmp_path / "headspace.db"
     with running_daemon(tmp_path) as daemon:
-        begin(daemon)
+        store_first_prompt(daemon)
         database.rename(tmp_path / "elsewhere.db")
         assert f"{database} was removed; put it back" in daemon.status["journal"]["detail"]
         assert [prompt(daemon, number).json()["status"] for number in (1, 2)] == ["spooled"] * 2
@@ -205,7 +205,7 @@ def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
         assert daemon.send("POST", "/api/admin/tokens", {"name": "ci", "scopes": ["read"]}, scope="admin").status == 503
         assert not database.exists()
         (tmp_path / "elsewhere.db").rename(database)
-        wait_until(lambda: all_taken(daemon), "the file to be back")
+        wait_until(lambda: all_stored(daemon), "the file to be back")
         assert prompt(daemon, 3).json()["status"] == "ok"
         assert marks(daemon) == [0, 1, 2, 3]
         assert daemon.verified()
@@ -214,36 +214,36 @@ def test_a_file_that_is_moved_away_is_missed(tmp_path: Path) -> None:
         assert marks(daemon) == [0, 1, 2, 3]
 
 
-def test_a_file_that_is_deleted_is_missed(tmp_path: Path) -> None:
-    """Another one in its place is not taken for it while the daemon runs; the next start begins with what waited."""
+def test_a_deleted_database_file_is_detected(tmp_path: Path) -> None:
+    """The running daemon does not use a new file in its place. The next start stores the spooled events."""
     database = tmp_path / "headspace.db"
     with running_daemon(tmp_path) as daemon:
-        begin(daemon)
+        store_first_prompt(daemon)
         database.unlink()
         assert prompt(daemon, 1).json()["status"] == "spooled"
         database.touch()
-        wait_until(lambda: "was replaced" in daemon.status["journal"]["detail"], "the other file to be noticed")
+        wait_until(lambda: "was replaced" in daemon.status["journal"]["detail"], "the other file to be detected")
         assert prompt(daemon, 2).json()["status"] == "spooled"
         assert daemon.stop() == 0
         assert database.stat().st_size == 0
     with running_daemon(tmp_path) as daemon:
-        wait_until(lambda: all_taken(daemon), "what waited to be taken")
+        wait_until(lambda: all_stored(daemon), "the spooled events to be stored")
         assert marks(daemon) == [1, 2]
         assert daemon.verified()
 
 
-def test_rules_hold_without_the_database(tmp_path: Path) -> None:
-    """A call that may not be is denied at once, and afterwards the log says by which rule, as of any other."""
+def test_rules_apply_without_the_database(tmp_path: Path) -> None:
+    """A forbidden call is denied at once. Afterwards the log has the rule."""
     call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
     with running_daemon(tmp_path, patience_seconds=0.3) as daemon:
-        begin(daemon)
+        store_first_prompt(daemon)
         with busy_database(daemon):
-            shim = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+            headers = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
             where = {"session_id": "one", "cwd": "/projects/one", "mark": 1}
-            reply = daemon.post("pre-tool-use", {**where, **call}, shim)
+            reply = daemon.post("pre-tool-use", {**where, **call}, headers)
             assert reply.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
             assert prompt(daemon, 2).json()["status"] == "spooled"
-        wait_until(lambda: all_taken(daemon), "the other program to be done")
+        wait_until(lambda: all_stored(daemon), "the other program to finish")
         assert marks(daemon) == [0, 1, 2]
         [verdict] = [event["verdict"] for event in daemon.events() if event["verdict"]]
         assert (verdict["ruling"], verdict["rule"], verdict.get("enforced", True)) == ("deny", "system-delete", True)
@@ -251,7 +251,7 @@ def test_rules_hold_without_the_database(tmp_path: Path) -> None:
 
 
 def test_a_database_of_a_newer_headspace_is_left_alone(tmp_path: Path) -> None:
-    """A daemon that does not know the schema says so, and does not touch the file."""
+    """A daemon with an unknown schema reports it and does not change the file."""
     with running_daemon(tmp_path) as daemon:
         prompt(daemon, 0)
         daemon.stop()
@@ -264,8 +264,8 @@ def test_a_database_of_a_newer_headspace_is_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "daemon.json").exists()
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
-    """A daemon does not overwrite what it does not understand."""
+def test_a_file_that_is_not_a_database_is_left_alone(tmp_path: Path) -> None:
+    """A daemon does not overwrite an unknown file."""
     (tmp_path / "headspace.db").write_text(json.dumps({"not": "a database"}) * 100)
     before = (tmp_path / "headspace.db").read_bytes()
     with pytest.raises(AssertionError) as caught, running_daemon(tmp_path):

@@ -1,36 +1,36 @@
-"""What can happen in a turn, each with every state that must be shown; what can happen around turns is in `lives.py`.
+"""Scenarios within a turn, each with every state that must be shown. `session_scenarios.py` has those around turns.
 
-`ASKING` is the mode in which the client asks before it runs anything, `FREE` the one in which it may run shell
-commands. `UNTIL_GO` is a command that makes the file `made` and runs until there is a file `go`.
+In the mode `ASKING` the client asks before every tool call. In the mode `ALLOWED` it runs shell commands and sub-agents
+without asking. `UNTIL_GO` is a command that creates the file `made` and runs until the file `go` exists.
 """
 
 from tests.real_client.model import PLAN_FILE, bash, question, questions, refusal, reply, several, text, tool
 from tests.real_client.scenario import (
-    End,
+    Expected,
     Scenario,
     answers,
-    begun,
-    finds,
+    answers_by_api,
+    answers_twice,
+    creates_file,
     has,
-    hears,
+    has_file,
+    has_no_file,
+    has_turn,
     interrupts,
     kills_daemon,
-    lacks,
+    model_receives,
     pauses,
     presses,
-    races,
     reaches,
-    reads,
     releases,
-    replies,
     shows,
     starts_daemon,
-    touches,
+    starts_with,
     types,
 )
 
 ASKING = ("--permission-mode", "default")
-FREE = ("--permission-mode", "default", "--allowedTools", "Bash,Agent,Task")
+ALLOWED = ("--permission-mode", "default", "--allowedTools", "Bash,Agent,Task")
 PLANNING = ("--permission-mode", "plan")
 UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
 
@@ -38,8 +38,8 @@ TURNS = [
     Scenario(
         "text turn",
         {"Fix the login": [reply(text("I fixed the login."))]},
-        [*begun("Fix the login"), shows("idle")],
-        End(["completed: Fix the login"], ["USER COMMAND: Fix the login", "AGENT COMPLETION: I fixed the login."]),
+        [*starts_with("Fix the login"), shows("idle")],
+        Expected(["completed: Fix the login"], ["USER COMMAND: Fix the login", "AGENT COMPLETION: I fixed the login."]),
     ),
     Scenario(
         "ending question",
@@ -47,8 +47,8 @@ TURNS = [
             "Add a database": [reply(text("Which database do you want me to use?"))],
             "Take SQLite": [reply(text("I added SQLite."))],
         },
-        [*begun("Add a database"), shows("waiting: question"), types("Take SQLite"), shows("working", "idle")],
-        End(
+        [*starts_with("Add a database"), shows("waiting: question"), types("Take SQLite"), shows("working", "idle")],
+        Expected(
             commands=["completed: Add a database"],
             turns=[
                 "USER COMMAND: Add a database",
@@ -61,8 +61,8 @@ TURNS = [
     Scenario(
         "failing tool",
         {"Test it": [reply(text("I run the tests."), bash("exit 3")), reply(text("The tests fail."))]},
-        [*begun("Test it", *FREE), shows("idle")],
-        End(
+        [*starts_with("Test it", *ALLOWED), shows("idle")],
+        Expected(
             commands=["completed: Test it"],
             turns=["USER COMMAND: Test it", "AGENT PROGRESS: I run the tests.", "AGENT COMPLETION: The tests fail."],
         ),
@@ -70,8 +70,8 @@ TURNS = [
     Scenario(
         "API error",
         {"Fix the login": [refusal(400)], "Try again": [reply(text("I fixed the login."))]},
-        [*begun("Fix the login"), shows("error"), types("Try again"), shows("working", "idle")],
-        End(
+        [*starts_with("Fix the login"), shows("error"), types("Try again"), shows("working", "idle")],
+        Expected(
             commands=["failed: Fix the login", "completed: Try again"],
             turns=[
                 "USER COMMAND: Fix the login",
@@ -82,13 +82,19 @@ TURNS = [
         ),
     ),
     Scenario(
-        "queued prompt, taken into the turn",
+        "queued prompt, added to the turn",
         {
             "Fix the login": [reply(bash(UNTIL_GO)), reply(text("I fixed the login."))],
             "And the logout": [reply(text("I fixed both."))],
         },
-        [*begun("Fix the login", *FREE), finds("made"), types("And the logout"), touches("go"), shows("idle")],
-        End(
+        [
+            *starts_with("Fix the login", *ALLOWED),
+            has_file("made"),
+            types("And the logout"),
+            creates_file("go"),
+            shows("idle"),
+        ],
+        Expected(
             commands=["completed: Fix the login"],
             turns=["USER COMMAND: Fix the login", "USER ANSWER: And the logout", "AGENT COMPLETION: I fixed both."],
         ),
@@ -100,10 +106,10 @@ TURNS = [
             "Then the docs": [reply(text("I wrote the docs."))],
         },
         [
-            *(*begun("Fix the login"), reaches("words"), types("Then the docs"), hears("Then the docs")),
-            *(releases("words"), hears("I wrote the docs."), shows("idle")),
+            *(*starts_with("Fix the login"), reaches("words"), types("Then the docs"), has_turn("Then the docs")),
+            *(releases("words"), has_turn("I wrote the docs."), shows("idle")),
         ],
-        End(
+        Expected(
             commands=["completed: Fix the login", "completed: Then the docs"],
             turns=[
                 "USER COMMAND: Fix the login",
@@ -116,17 +122,17 @@ TURNS = [
 ]
 
 MAKE_IT = {"Make it": [reply(bash(UNTIL_GO)), reply(text("I made it."))]}
-ASKED = [*begun("Make it", *ASKING), shows("waiting: permission")]
-RUNNING = [*begun("Make it", *FREE), finds("made"), has(tool__name="Bash")]
-MADE = End(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."])
-CUT_SHORT = End(["interrupted: Make it"], ["USER COMMAND: Make it"])
-CUT_OFF = End(["interrupted: Make it"], ["USER COMMAND: Make it", "AGENT PROGRESS: I "])
+ASKED = [*starts_with("Make it", *ASKING), shows("waiting: permission")]
+RUNNING = [*starts_with("Make it", *ALLOWED), has_file("made"), has(tool__name="Bash")]
+MADE = Expected(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."])
+CUT_SHORT = Expected(["interrupted: Make it"], ["USER COMMAND: Make it"])
+CUT_OFF = Expected(["interrupted: Make it"], ["USER COMMAND: Make it", "AGENT PROGRESS: I "])
 
 PERMISSIONS = [
     Scenario(
         "permission approved",
         MAKE_IT,
-        [*ASKED, answers("Yes"), shows("working"), touches("go"), shows("idle")],
+        [*ASKED, answers("Yes"), shows("working"), creates_file("go"), shows("idle")],
         MADE,
     ),
     Scenario("permission rejected", MAKE_IT, [*ASKED, answers("No"), shows("idle")], CUT_SHORT),
@@ -134,13 +140,13 @@ PERMISSIONS = [
     Scenario(
         "permission approved through Headspace",
         MAKE_IT,
-        [*ASKED, replies(decision="allow"), shows("working"), touches("go"), shows("idle")],
+        [*ASKED, answers_by_api(decision="allow"), shows("working"), creates_file("go"), shows("idle")],
         MADE,
     ),
     Scenario(
         "permission denied through Headspace",
         MAKE_IT,
-        [*ASKED, replies(decision="deny", message="use make"), shows("working", "idle")],
+        [*ASKED, answers_by_api(decision="deny", message="use make"), shows("working", "idle")],
         MADE,
     ),
 ]
@@ -151,29 +157,29 @@ HELD = [
         "permission given for another command",
         MAKE_IT,
         [
-            *(*ASKED, replies(decision="allow", input={"command": "touch other"}), shows("working", "idle")),
-            *(finds("other"), lacks("made")),
+            *(*ASKED, answers_by_api(decision="allow", input={"command": "touch other"}), shows("working", "idle")),
+            *(has_file("other"), has_no_file("made")),
         ],
         MADE,
     ),
     Scenario(
-        "permission given for always",
+        "permission given permanently",
         TWICE,
-        [*ASKED, replies(decision="allow", always=True), shows("working", "idle")],
+        [*ASKED, answers_by_api(decision="allow", always=True), shows("working", "idle")],
         MADE,
     ),
     Scenario(
-        "permission given twice at one moment",
+        "permission given twice at the same time",
         MAKE_IT,
-        [*ASKED, races("Yes", decision="allow"), shows("working"), touches("go"), shows("idle")],
+        [*ASKED, answers_twice("Yes", decision="allow"), shows("working"), creates_file("go"), shows("idle")],
         MADE,
     ),
     Scenario(
-        "permission that nobody gives in time",
+        "permission not given in time",
         MAKE_IT,
         [
             *(*ASKED, pauses(2.0), has(waits__held_until=[None], waits__answered=[None])),
-            *(lacks("made"), answers("Yes"), shows("working"), touches("go"), shows("idle")),
+            *(has_no_file("made"), answers("Yes"), shows("working"), creates_file("go"), shows("idle")),
         ],
         MADE,
         settings={"hold_seconds": 1},
@@ -185,8 +191,8 @@ HELD = [
             *ASKED,
             kills_daemon(),
             answers("Yes"),
-            finds("made"),
-            touches("go"),
+            has_file("made"),
+            creates_file("go"),
             shows("idle"),
             starts_daemon(),
             shows("idle"),
@@ -201,22 +207,22 @@ INTERRUPTS = [
     Scenario("dialog closed through Headspace", MAKE_IT, [*ASKED, pauses(1), interrupts(), shows("idle")], CUT_SHORT),
     Scenario("Esc while a tool runs", MAKE_IT, [*RUNNING, presses("Escape"), shows("idle")], CUT_SHORT),
     Scenario(
-        "Esc while the model speaks",
+        "Esc while the model replies",
         {"Make it": [reply(text("I made it."), streams="words")]},
-        [*begun("Make it"), reaches("words"), presses("Escape"), shows("idle")],
+        [*starts_with("Make it"), reaches("words"), presses("Escape"), shows("idle")],
         CUT_OFF,
     ),
     Scenario(
         "Esc before the first word",
         {"Make it": [reply(text("I made it."), held="words")]},
-        [*begun("Make it"), reaches("words"), presses("Escape"), shows("idle")],
+        [*starts_with("Make it"), reaches("words"), presses("Escape"), shows("idle")],
         CUT_SHORT,
     ),
     Scenario(
         "Ctrl+C",
         {"Make it": [reply(text("I made it."), streams="words")]},
         [
-            *(*begun("Make it"), reaches("words"), presses("C-c"), shows("idle")),
+            *(*starts_with("Make it"), reaches("words"), presses("C-c"), shows("idle")),
             *(pauses(1.0), presses("C-c", "C-c"), shows("ended")),
         ],
         CUT_OFF,
@@ -227,39 +233,39 @@ PAINT_IT = {"Paint it": [reply(question("Which color?", "Red", "Blue")), reply(t
 QUESTIONED = ["USER COMMAND: Paint it", "AGENT QUESTION: Which color?"]
 
 
-def painted(answer: str) -> End:
-    """The question was answered."""
+def painted(answer: str) -> Expected:
+    """The expected result of an answered question."""
     turns = [*QUESTIONED, f"USER ANSWER: Which color? {answer}", "AGENT COMPLETION: I painted it."]
-    return End(["completed: Paint it"], turns)
+    return Expected(["completed: Paint it"], turns)
 
 
 QUESTIONS = [
     Scenario(
         "question answered",
         PAINT_IT,
-        [*begun("Paint it"), shows("waiting: question"), answers("Red"), shows("working", "idle")],
+        [*starts_with("Paint it"), shows("waiting: question"), answers("Red"), shows("working", "idle")],
         painted("Red"),
     ),
     Scenario(
         "question answered through Headspace",
         PAINT_IT,
         [
-            *(*begun("Paint it"), shows("waiting: question")),
-            *(replies(answers={"Which color?": "Blue"}), shows("working", "idle")),
+            *(*starts_with("Paint it"), shows("waiting: question")),
+            *(answers_by_api(answers={"Which color?": "Blue"}), shows("working", "idle")),
         ],
         painted("Blue"),
     ),
     Scenario(
         "question cancelled",
         PAINT_IT,
-        [*begun("Paint it"), shows("waiting: question"), answers("Escape"), shows("idle")],
-        End(["interrupted: Paint it"], QUESTIONED),
+        [*starts_with("Paint it"), shows("waiting: question"), answers("Escape"), shows("idle")],
+        Expected(["interrupted: Paint it"], QUESTIONED),
     ),
     Scenario(
         "question among parallel tools",
         {"Paint it": [reply(bash("echo mixing"), *PAINT_IT["Paint it"][0].blocks), reply(text("I painted it."))]},
         [
-            *(*begun("Paint it", *FREE), shows("waiting: question")),
+            *(*starts_with("Paint it", *ALLOWED), shows("waiting: question")),
             *(has(tool__name="AskUserQuestion"), answers("Red"), shows("working", "idle")),
         ],
         painted("Red"),
@@ -270,14 +276,14 @@ SEVERAL = questions(question("Which color?", "Red", "Blue"), several("Which room
 ROOMS = ["Hall", "the cellar"]
 QUESTIONS.append(
     Scenario(
-        "several questions, several answers and own words, through Headspace",
+        "several questions with several answers and free text, through Headspace",
         {"Paint it": [reply(SEVERAL), reply(text("I painted it."))]},
         [
-            *(*begun("Paint it"), shows("waiting: question")),
-            *(replies(answers={"Which color?": "a warm grey", "Which rooms?": ROOMS}), shows("working", "idle")),
-            *(reads("a warm grey"), reads("Hall, the cellar")),
+            *(*starts_with("Paint it"), shows("waiting: question")),
+            *(answers_by_api(answers={"Which color?": "a warm grey", "Which rooms?": ROOMS}), shows("working", "idle")),
+            *(model_receives("a warm grey"), model_receives("Hall, the cellar")),
         ],
-        End(
+        Expected(
             commands=["completed: Paint it"],
             turns=[
                 "USER COMMAND: Paint it",
@@ -297,7 +303,7 @@ PLAN_IT = {
         reply(text("I followed the plan.")),
     ]
 }
-PLANNED = [*begun("Plan it", *PLANNING), shows("waiting: plan")]
+PLANNED = [*starts_with("Plan it", *PLANNING), shows("waiting: plan")]
 PLAN_TURNS = ["USER COMMAND: Plan it", f"AGENT QUESTION: {THE_PLAN}"]
 
 PLANS = [
@@ -305,31 +311,36 @@ PLANS = [
         "plan approved",
         PLAN_IT,
         [*PLANNED, answers("Yes"), shows("working", "idle")],
-        End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
     ),
     Scenario(
         "plan approved through Headspace",
         PLAN_IT,
-        [*PLANNED, replies(decision="allow"), shows("working", "idle")],
-        End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        [*PLANNED, answers_by_api(decision="allow"), shows("working", "idle")],
+        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
     ),
     Scenario(
         "plan sent back through Headspace",
         {"Plan it": [*PLAN_IT["Plan it"][:2], reply(text("I will make it shorter."))]},
-        [*PLANNED, replies(decision="deny", message="Too long."), shows("working", "idle"), reads("Too long.")],
-        End(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I will make it shorter."]),
+        [
+            *PLANNED,
+            answers_by_api(decision="deny", message="Too long."),
+            shows("working", "idle"),
+            model_receives("Too long."),
+        ],
+        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I will make it shorter."]),
     ),
     Scenario(
         "plan rejected",
         PLAN_IT,
         [*PLANNED, answers("Escape"), shows("idle")],
-        End(["interrupted: Plan it"], PLAN_TURNS),
+        Expected(["interrupted: Plan it"], PLAN_TURNS),
     ),
 ]
 
 RULES = [
     Scenario(
-        "call denied by a rule",
+        "tool call denied by a rule",
         {
             "Set the key": [
                 reply(text("I write it."), bash("cd . && echo KEY=1 > .env")),
@@ -337,19 +348,23 @@ RULES = [
             ]
         },
         [
-            *(*begun("Set the key", *FREE), shows("idle")),
-            *(lacks(".env"), reads("Headspace does not allow this: redirect writes"), reads("(rule protected-paths)")),
+            *(*starts_with("Set the key", *ALLOWED), shows("idle")),
+            *(
+                has_no_file(".env"),
+                model_receives("Headspace does not allow this: redirect writes"),
+                model_receives("(rule protected-paths)"),
+            ),
         ],
-        End(
+        Expected(
             commands=["completed: Set the key"],
             turns=["USER COMMAND: Set the key", "AGENT PROGRESS: I write it.", "AGENT COMPLETION: I may not do that."],
         ),
     ),
     Scenario(
-        "call that a rule asks about",
+        "tool call that needs a confirmation by a rule",
         {"Stop it": [reply(bash("pkill -l")), reply(bash("killall --version")), reply(text("I stopped it."))]},
-        [*begun("Stop it", *FREE), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
-        End(["completed: Stop it"], ["USER COMMAND: Stop it", "AGENT COMPLETION: I stopped it."]),
+        [*starts_with("Stop it", *ALLOWED), shows("waiting: permission"), answers("Yes"), shows("working", "idle")],
+        Expected(["completed: Stop it"], ["USER COMMAND: Stop it", "AGENT COMPLETION: I stopped it."]),
     ),
 ]
 

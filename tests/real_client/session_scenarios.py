@@ -1,26 +1,26 @@
-"""What can happen around turns: work in the background, sessions that end and go on, clients beside and in others."""
+"""Scenarios around turns: background work, sessions that end and continue, several clients, nested clients."""
 
 from tests.real_client.model import bash, helper, reply, text
 from tests.real_client.scenario import (
-    Each,
-    End,
+    Expected,
+    PerVersion,
     Scenario,
-    begun,
-    belongs,
-    finds,
+    creates_file,
     has,
-    kills,
+    has_file,
+    is_child,
+    kills_client,
     kills_daemon,
     pauses,
     releases,
-    runs,
+    runs_headless,
     shows,
     starts,
     starts_daemon,
-    touches,
+    starts_with,
     types,
 )
-from tests.real_client.scenarios import CUT_SHORT, FREE, MADE, MAKE_IT, RUNNING, SCENARIOS, UNTIL_GO
+from tests.real_client.turn_scenarios import ALLOWED, CUT_SHORT, MADE, MAKE_IT, RUNNING, SCENARIOS, UNTIL_GO
 
 BACKGROUND = [
     Scenario(
@@ -31,14 +31,14 @@ BACKGROUND = [
             "<task-notification>": [reply(text("The helper counted 3 lines."))],
         },
         [
-            *begun("Count the lines", *FREE),
+            *starts_with("Count the lines", *ALLOWED),
             has(subagents__type=["general-purpose"], subagents__description=["count lines"]),
-            *(finds("made"), has(subagents__tool__name=["Bash"])),
-            *(touches("go"), shows("idle"), has(subagents=[])),
+            *(has_file("made"), has(subagents__tool__name=["Bash"])),
+            *(creates_file("go"), shows("idle"), has(subagents=[])),
         ],
-        End(
+        Expected(
             commands=["completed: Count the lines"],
-            turns=Each(
+            turns=PerVersion(
                 old=["USER COMMAND: Count the lines", "AGENT COMPLETION: I asked a helper."],
                 new=[
                     "USER COMMAND: Count the lines",
@@ -57,18 +57,18 @@ BACKGROUND = [
             ],
             "Run wc on shop": [reply(bash(UNTIL_GO)), reply(text("It has 3 lines."))],
             "Run wc on docs": [reply(bash(UNTIL_GO.replace("go", "go_on"))), reply(text("It has 4 lines."))],
-            '<summary>Agent "count shop"': [reply(text("The first helper is done."), held="news")],
+            '<summary>Agent "count shop"': [reply(text("The first helper is done."), held="first")],
             '<summary>Agent "count docs"': [reply(text("The second helper is done."))],
         },
         [
-            *(*begun("Count the lines", *FREE), has(subagents__tool__name=["Bash", "Bash"])),
-            # On the newer version the news of the second come while the model ponders those of the first.
-            *(touches("go"), has(subagents__description=["count docs"])),
-            *(touches("go_on"), has(subagents=[]), pauses(1.0), releases("news"), shows("idle")),
+            *(*starts_with("Count the lines", *ALLOWED), has(subagents__tool__name=["Bash", "Bash"])),
+            # On the newer version the second notification arrives while the model processes the first.
+            *(creates_file("go"), has(subagents__description=["count docs"])),
+            *(creates_file("go_on"), has(subagents=[]), pauses(1.0), releases("first"), shows("idle")),
         ],
-        End(
+        Expected(
             commands=["completed: Count the lines"],
-            turns=Each(
+            turns=PerVersion(
                 old=["USER COMMAND: Count the lines", "AGENT COMPLETION: I asked two helpers."],
                 new=[
                     "USER COMMAND: Count the lines",
@@ -86,10 +86,15 @@ BACKGROUND = [
             "<task-notification>": [reply(text("The server has ended."))],
         },
         [
-            *(*begun("Serve it", *FREE), shows("idle"), finds("made"), has(background_tasks__kind=["shell"])),
-            *(touches("go"), shows("working", "idle"), has(background_tasks=[])),
+            *(
+                *starts_with("Serve it", *ALLOWED),
+                shows("idle"),
+                has_file("made"),
+                has(background_tasks__kind=["shell"]),
+            ),
+            *(creates_file("go"), shows("working", "idle"), has(background_tasks=[])),
         ],
-        End(
+        Expected(
             commands=["completed: Serve it", "completed: "],
             turns=[
                 "USER COMMAND: Serve it",
@@ -101,13 +106,13 @@ BACKGROUND = [
 ]
 
 GREETINGS = {"Say hello": [reply(text("Hello."))], "Say goodbye": [reply(text("Goodbye."))]}
-GREETED = [*begun("Say hello"), shows("idle")]
+GREETED = [*starts_with("Say hello"), shows("idle")]
 GOODBYE = [types("Say goodbye"), shows("working", "idle")]
 HELLO_TURNS = ["USER COMMAND: Say hello", "AGENT COMPLETION: Hello."]
 GOODBYE_TURNS = ["USER COMMAND: Say goodbye", "AGENT COMPLETION: Goodbye."]
-HELLO_DONE = End(["completed: Say hello"], HELLO_TURNS)
-BOTH_DONE = End(["completed: Say hello", "completed: Say goodbye"], [*HELLO_TURNS, *GOODBYE_TURNS])
-THREE_DONE = End(["completed: Say hello", *BOTH_DONE.commands], [*HELLO_TURNS, *HELLO_TURNS, *GOODBYE_TURNS])
+HELLO_DONE = Expected(["completed: Say hello"], HELLO_TURNS)
+BOTH_DONE = Expected(["completed: Say hello", "completed: Say goodbye"], [*HELLO_TURNS, *GOODBYE_TURNS])
+THREE_DONE = Expected(["completed: Say hello", *BOTH_DONE.commands], [*HELLO_TURNS, *HELLO_TURNS, *GOODBYE_TURNS])
 
 SESSIONS = [
     Scenario(
@@ -138,7 +143,7 @@ SESSIONS = [
     Scenario(
         "exit", GREETINGS, [*GREETED, types("/exit"), shows("ended"), has(end_reason="prompt_input_exit")], HELLO_DONE
     ),
-    Scenario("kill -9", MAKE_IT, [*RUNNING, kills(), shows("ended")], CUT_SHORT),
+    Scenario("kill -9", MAKE_IT, [*RUNNING, kills_client(), shows("ended")], CUT_SHORT),
 ]
 
 CLIENTS = [
@@ -154,19 +159,19 @@ CLIENTS = [
     Scenario(
         "headless",
         GREETINGS,
-        [runs("-p", "Say hello"), shows("idle", "working", "idle", "ended"), has(mode="headless")],
+        [runs_headless("-p", "Say hello"), shows("idle", "working", "idle", "ended"), has(mode="headless")],
         HELLO_DONE,
     ),
     Scenario(
         "nested client",
-        {"Ask another": [reply(bash("claude -p 'Say hello'")), reply(text("It said hello."))], **GREETINGS},
+        {"Ask another": [reply(bash("claude -p 'Say hello'")), reply(text("It replied hello."))], **GREETINGS},
         [
-            *(*begun("Ask another", *FREE), shows("idle", "working", "idle", "ended", of=1)),
-            *(has(of=1, mode="headless"), belongs(1, 0), shows("idle")),
+            *(*starts_with("Ask another", *ALLOWED), shows("idle", "working", "idle", "ended", of=1)),
+            *(has(of=1, mode="headless"), is_child(1, 0), shows("idle")),
         ],
-        End(
+        Expected(
             commands=["completed: Ask another", "completed: Say hello"],
-            turns=["USER COMMAND: Ask another", "AGENT COMPLETION: It said hello.", *HELLO_TURNS],
+            turns=["USER COMMAND: Ask another", "AGENT COMPLETION: It replied hello.", *HELLO_TURNS],
         ),
     ),
 ]
@@ -175,7 +180,7 @@ DAEMON = [
     Scenario(
         "daemon killed and restarted in a turn",
         MAKE_IT,
-        [*RUNNING, kills_daemon(), touches("go"), shows("idle"), starts_daemon(), shows("idle")],
+        [*RUNNING, kills_daemon(), creates_file("go"), shows("idle"), starts_daemon(), shows("idle")],
         MADE,
         own_daemon=True,
     ),
@@ -184,7 +189,7 @@ DAEMON = [
 
 ALL = [*SCENARIOS, *BACKGROUND, *SESSIONS, *CLIENTS, *DAEMON]
 
-UNHEARD = [
+WITHOUT_DAEMON = [
     "text turn",
     "ending question",
     "API error",
@@ -192,11 +197,11 @@ UNHEARD = [
     "permission approved",
     "permission rejected",
     "Esc while a tool runs",
-    "Esc while the model speaks",
+    "Esc while the model replies",
     "question answered",
     "sub-agent with tools",
     "background shell at Stop",
     "clear",
     "kill -9",
 ]
-"""What is also played while no daemon runs, and must be understood afterwards all the same."""
+"""The scenarios that also run without a daemon. A daemon started afterwards must record the same commands and turns."""

@@ -1,6 +1,6 @@
-"""A journal with a past: as many events as wanted, of agents that worked and ended long ago.
+"""Fills a journal with a history: any number of events of agents that ended long ago.
 
-Written by the engine's own batches straight into the journal of a scratch home, before a daemon opens it.
+The batches of the engine write it directly into the journal of a scratch home, before a daemon opens it.
 """
 
 import json
@@ -14,16 +14,16 @@ from claude_headspace.engine.submission import BatchRules, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 
-BEGAN = 1_750_000_000_000_000
-APART = 10_000
-AT_ONCE = 100
-"""Agents that work at the same time."""
+START_AT = 1_750_000_000_000_000
+INTERVAL_MICROS = 10_000
+CONCURRENT_AGENTS = 100
+"""The number of agents that work at the same time."""
 EVENTS_EACH = 199
 BATCH = 1_000
 
 
-def fill(url: str, already: int, wanted: int, say: Callable[[int], None]) -> None:
-    """Bring a journal from so many events to so many."""
+def fill(url: str, already: int, wanted: int, progress: Callable[[int], None]) -> None:
+    """Extend a journal from `already` to `wanted` events."""
     journal = SqlJournal(url)
     journal.open()
     ids = count(already)
@@ -34,30 +34,32 @@ def fill(url: str, already: int, wanted: int, say: Callable[[int], None]) -> Non
                 work = Batch(transaction, BatchRules(new_id=lambda: f"past-{next(ids):012}"))
                 work.process([Submission(envelope, None, None) for envelope in batch])  # type: ignore[arg-type]
                 transaction.write(work.records)
-            say(already + number * BATCH)
+            progress(already + number * BATCH)
     finally:
         journal.close()
 
 
 def _events() -> Iterator[Envelope]:
-    """The past, the same at every call."""
+    """The history. It is the same for every call."""
     numbers = count()
     for generation in count():
-        first = 1_000_000 + generation * AT_ONCE
-        scripts = [sessions.script(first + n, Path(f"/past/p{n:03}"), Path("/past/.claude")) for n in range(AT_ONCE)]
+        first = 1_000_000 + generation * CONCURRENT_AGENTS
+        scripts = [
+            sessions.script(first + n, Path(f"/past/p{n:03}"), Path("/past/.claude")) for n in range(CONCURRENT_AGENTS)
+        ]
         walks = [sessions.walk(script) for script in scripts]
         for _ in range(EVENTS_EACH):
             for walk in walks:
                 yield _envelope(next(numbers), next(walk))
         for script in scripts:
-            told = json.loads(script.start.pieces[0])
-            end = {"session_id": told["session_id"], "cwd": told["cwd"], "hook_event_name": "SessionEnd"}
+            start = json.loads(script.start.pieces[0])
+            end = {"session_id": start["session_id"], "cwd": start["cwd"], "hook_event_name": "SessionEnd"}
             yield _envelope(next(numbers), json.dumps({**end, "reason": "prompt_input_exit"}).encode())
 
 
 def _envelope(number: int, payload: bytes) -> Envelope:
     body = json.loads(payload)
-    at = BEGAN + number * APART
+    at = START_AT + number * INTERVAL_MICROS
     return Envelope(
         id=f"past-{number:012}",
         name=body["hook_event_name"],
@@ -67,6 +69,6 @@ def _envelope(number: int, payload: bytes) -> Envelope:
         fired_at=at,
         received_at=at,
         payload=payload,
-        observations=Observations(project_root=body["cwd"], branch="main", tmux_pane=f"%{number % AT_ONCE}"),
+        observations=Observations(project_root=body["cwd"], branch="main", tmux_pane=f"%{number % CONCURRENT_AGENTS}"),
         delivery_id=f"past-{number:012}",
     )

@@ -1,10 +1,10 @@
-"""Shim: what one hook costs, beside the cheapest thing that a hook could run.
+"""Hook script: the run time of one hook, compared with the cheapest command that a hook could run.
 
-The installed script is run as Claude Code runs it: in exec form, a socket as its standard input, a real payload.
-`sh -c true`, a bash that only exits, and the script with the daemon up and down take turns, with a pause in which the
-daemon works through what it was told; every number is a median. All run in the C locale, since what a locale costs bash
-depends on the machine and not on us; one row has this machine's own. Afterwards each event must be in the journal, or
-in the spool of the home without a daemon.
+The installed script runs as Claude Code runs it: in exec form, with a socket as standard input and a real payload.
+`sh -c true`, a bash that only exits, and the script with and without a daemon alternate, with pauses in which the
+daemon processes the events. Every number is a median. All run in the C locale, because the cost of a locale in bash
+depends on the machine; one row has the locale of this machine. Afterwards each event must be in the journal, or in the
+spool of the home without a daemon.
 """
 
 import os
@@ -31,15 +31,15 @@ RATIO = 2.0
 SETTLE_SECONDS = 10.0
 
 SHELL, BASH = "sh -c true", "bash that exits"
-TOLD, DOWN, ASKED = "told, daemon up", "told, daemon down", "asked, daemon up"
-LOCALE = "told, in this machine's locale"
+REPORTED, DOWN, ASKED = "reported, daemon up", "reported, daemon down", "asked, daemon up"
+LOCALE = "reported, in the locale of this machine"
 LOCALES = ("LANG", "LC_ALL", "LC_CTYPE")
 ASKED_EVENT = "PermissionRequest"
 
 
 @dataclass
 class Outcome:
-    """The times of every command in milliseconds, and what became of the events."""
+    """The times of every command in milliseconds, and the counts of stored events."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     counted: int | None = None
@@ -47,29 +47,30 @@ class Outcome:
     others: float | None = None
 
     def median(self, name: str) -> float:
-        """The usual time of a command."""
+        """The median time of a command."""
         return statistics.median(self.times[name])
 
     @property
-    def told(self) -> int:
-        """How many events the daemon must have, the first round included."""
-        return sum(len(self.times[name]) + 1 for name in (TOLD, ASKED, LOCALE) if name in self.times)
+    def expected_events(self) -> int:
+        """How many events the daemon must have, including the first round."""
+        return sum(len(self.times[name]) + 1 for name in (REPORTED, ASKED, LOCALE) if name in self.times)
 
 
 def run(options: Options) -> list[Row]:
-    """Measure, and answer the rows."""
+    """Measure and return the rows."""
     with processes.scratch() as up, processes.scratch() as down:
-        options.say("shim: installing")
+        options.progress("hook script: installing")
         up.env["HEADSPACE_ASKED_HOOKS"] = ASKED_EVENT
+        up.env["HEADSPACE_HOLD_SECONDS"] = "0"  # measure the reply, not the wait for a person's answer
         scripts = {home.root: _install(home) for home in (up, down)}
         with daemon(up) as server:
             _wait_for(up.root / "headspace" / "address")
             runs = _runs(up, scripts[up.root], scripts[down.root])
-            options.say("shim: measuring")
+            options.progress("hook script: measuring")
             interference = Interference([os.getpid(), server.pid])
             outcome = Outcome(_times(runs, _payload(up.env), options.seconds or SECONDS))
             outcome.others = interference.share()
-            outcome.counted = _settled(server.port, outcome.told)
+            outcome.counted = _settled(server.port, outcome.expected_events)
         outcome.spooled = len(list((down.root / "headspace" / "spool").glob("*.json")))
     return rows_of(outcome)
 
@@ -90,17 +91,17 @@ def _wait_for(path: Path) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS
     while not path.exists():
         if time.monotonic() > deadline:
-            raise BenchError(f"no {path.name} in {SETTLE_SECONDS:.0f} s")
+            raise BenchError(f"no {path.name} within {SETTLE_SECONDS:.0f} s")
         time.sleep(0.005)
 
 
 def _runs(home: processes.Scratch, up: str, down: str) -> dict[str, tuple[list[str], dict[str, str]]]:
-    """What is run: the commands with their environments."""
+    """The commands with their environments."""
     plain = {name: value for name, value in home.env.items() if name not in LOCALES}
     runs = {
         SHELL: (["sh", "-c", "true"], plain),
         BASH: ([str(_bare_bash(home))], plain),
-        TOLD: ([up, "PreToolUse"], plain),
+        REPORTED: ([up, "PreToolUse"], plain),
         DOWN: ([down, "PreToolUse"], plain),
         ASKED: ([up, ASKED_EVENT], plain),
     }
@@ -108,38 +109,38 @@ def _runs(home: processes.Scratch, up: str, down: str) -> dict[str, tuple[list[s
 
 
 def _times(runs: dict[str, tuple[list[str], dict[str, str]]], payload: bytes, seconds: float) -> dict[str, list[float]]:
-    """Run all in turns until the time is over; the first round is for the caches."""
-    taken: dict[str, list[float]] = {name: [] for name in runs}
+    """Run all commands alternately until the time is up. The first round warms the caches."""
+    durations: dict[str, list[float]] = {name: [] for name in runs}
     deadline = time.monotonic() + seconds
-    while len(taken[SHELL]) < FEWEST + 1 or time.monotonic() < deadline:
+    while len(durations[SHELL]) < FEWEST + 1 or time.monotonic() < deadline:
         for name, (argv, env) in runs.items():
-            taken[name].append(_once(argv, env, payload))
+            durations[name].append(_once(argv, env, payload))
             time.sleep(PAUSE_SECONDS)
-    return {name: times[1:] for name, times in taken.items()}
+    return {name: times[1:] for name, times in durations.items()}
 
 
 def _payload(env: dict[str, str]) -> bytes:
-    """A call of a tool, as a session sends it."""
+    """The payload of a tool call."""
     script = sessions.script(1, Path(env["HOME"]), Path(env["CLAUDE_CONFIG_DIR"]))
     before, _after = script.calls[0]
     return before.filled(b"prompt-1", b"toolu-1")
 
 
 def _once(argv: list[str], env: dict[str, str], payload: bytes) -> float:
-    """One run, from before it is started until it has ended and closed its output."""
+    """The time of one run, from before its start until it has ended and closed its output."""
     with _pair() as (ours, theirs), _pair() as (output, printed):
         began = time.perf_counter()
         child = subprocess.Popen(argv, env=env, stdin=theirs.fileno(), stdout=printed.fileno(), stderr=printed.fileno())
         theirs.close()
         printed.close()
-        with suppress(BrokenPipeError):  # true does not read
+        with suppress(BrokenPipeError):  # `true` does not read its input
             ours.sendall(payload)
         ours.close()
-        said = output.recv(1024)
+        text = output.recv(1024)
         code = child.wait()
         took = (time.perf_counter() - began) * 1000
-    if code or said:
-        raise BenchError(f"{Path(argv[0]).name} ended with {code} and said {said[:80]!r}")
+    if code or text:
+        raise BenchError(f"{Path(argv[0]).name} ended with {code} and printed {text[:80]!r}")
     return took
 
 
@@ -151,7 +152,7 @@ def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def _settled(port: int, expected: int) -> int | None:
-    """How many events the daemon has, once it has worked through what it was told."""
+    """The number of stored events, after the daemon has processed all of them."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while (counted := events_counted(port)) is not None and counted < expected and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -159,23 +160,23 @@ def _settled(port: int, expected: int) -> int | None:
 
 
 def rows_of(outcome: Outcome) -> list[Row]:
-    """The table's rows."""
-    rounds = len(outcome.times[TOLD])
+    """The rows of the table."""
+    rounds = len(outcome.times[REPORTED])
     shell, bash = outcome.median(SHELL), outcome.median(BASH)
-    busy = "" if outcome.others is None else f", others took {outcome.others:.0%} of the processors"
-    told = f"{rounds} rounds; {SHELL} {shell:.2f} ms, {BASH} {bash:.2f} ms{busy}"
-    waits = "waits for the durable commit: only events that are to be answered"
-    missing = abs(outcome.told - (outcome.counted or 0)) + abs(rounds + 1 - outcome.spooled)
+    busy = "" if outcome.others is None else f", other programs used {outcome.others:.0%} of the CPU"
+    note = f"{rounds} rounds; {SHELL} {shell:.2f} ms, {BASH} {bash:.2f} ms{busy}"
+    waits = "waits for the durable commit; only events that need a reply"
+    missing = abs(outcome.expected_events - (outcome.counted or 0)) + abs(rounds + 1 - outcome.spooled)
     return [
-        _ratio(outcome, TOLD, told, held=True),
+        _ratio(outcome, REPORTED, note, held=True),
         _ratio(outcome, DOWN, f"{outcome.median(DOWN):.2f} ms", held=True),
         _ratio(outcome, ASKED, f"{outcome.median(ASKED):.2f} ms; {waits}", held=False),
         *([_ratio(outcome, LOCALE, f"{outcome.median(LOCALE):.2f} ms", held=False)] if LOCALE in outcome.times else []),
-        Row("shim, told", outcome.median(TOLD), "ms", None, "one hook, from its start to its end"),
-        Row("shim, events missing or doubled", missing, "", at_most(0), "in the journal, or in the spool"),
+        Row("hook script, reported", outcome.median(REPORTED), "ms", None, "one hook, from start to end"),
+        Row("hook script, missing or duplicate events", missing, "", at_most(0), "in the journal or in the spool"),
     ]
 
 
 def _ratio(outcome: Outcome, name: str, note: str, *, held: bool) -> Row:
     value = outcome.median(name) / outcome.median(SHELL)
-    return Row(f"shim, {name}, ratio to {SHELL}", value, "×", at_most(RATIO) if held else None, note)
+    return Row(f"hook script, {name}, ratio to {SHELL}", value, "×", at_most(RATIO) if held else None, note)

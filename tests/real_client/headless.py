@@ -1,4 +1,4 @@
-"""A client's home beside a Headspace, its hooks installed and `headspace` in its shell."""
+"""Runs clients without a terminal (`-p`), with installed hooks and `headspace` on their PATH."""
 
 import subprocess
 import sys
@@ -10,27 +10,27 @@ from typing import Any
 import pytest
 
 from tests.real_client.client import Home, Terminals
-from tests.real_client.house import House
+from tests.real_client.installation import Installation
 from tests.real_client.model import Script, ScriptedModel
 from tests.real_client.program import Unavailable
 from tests.support import LIMIT_SECONDS
 
 
-class Desk:
-    """Where a client works, and what it is given to do without a terminal."""
+class HeadlessRunner:
+    """Runs headless clients in one home."""
 
     options: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
 
-    def __init__(self, house: House, home: Home) -> None:
-        self.house, self.home = house, home
+    def __init__(self, installation: Installation, home: Home) -> None:
+        self.installation, self.home = installation, home
         program = home.root / "bin" / "headspace"
-        own = f"HEADSPACE_HOME={house.root} HEADSPACE_PORT=0"
+        own = f"HEADSPACE_HOME={installation.root} HEADSPACE_PORT=0"
         program.write_text(f'#!/bin/sh\n{own} exec {sys.executable} -m claude_headspace "$@"\n')
         program.chmod(0o755)
 
     def run(self, prompt: str, script: Script, *options: str) -> list[dict[str, Any]]:
-        """Run a client to its end; what the model was sent."""
+        """Run a client to its end; return the requests to the model."""
         with ScriptedModel(script) as model:
             command = self.home.command(model.url, "-p", prompt, *self.options, *options)
             done = subprocess.run(
@@ -46,14 +46,14 @@ class Desk:
 
 
 @contextmanager
-def a_place(version: str, root: Path) -> Iterator[tuple[House, Home]]:
-    """A client of a version, its hooks installed, with a daemon of its own whose journal is checked at the end."""
+def installed_home(version: str, root: Path) -> Iterator[tuple[Installation, Home]]:
+    """A home with installed hooks and its own daemon, whose journal is verified at the end."""
     try:
         home = Home(root / "home", version)
-        with Terminals() as terminals, House(root / "headspace", terminals, [home]) as house:
-            house.start()
-            house.install()
-            yield house, home
-            assert house.daemon.verified()
+        with Terminals() as terminals, Installation(root / "headspace", terminals, [home]) as installation:
+            installation.start()
+            installation.install()
+            yield installation, home
+            assert installation.daemon.verified()
     except Unavailable as reason:
         pytest.skip(f"the real client cannot be run here: {reason}")
