@@ -22,7 +22,7 @@ COMMANDS = (
     Command("deny", ".answers:deny", "Deny a permission request, a plan or a question."),
     Command("answer", ".answers:answer", "Answer the questions of an agent, or fill in an MCP form."),
     Command("report", ".missions:report", "Report the result of your mission, as its worker."),
-    Command("search", ".search:search", "Search prompts, answers, tool inputs and tool results."),
+    Command("search", ".search:search", "Search prompts, replies, tool inputs and tool results."),
     Command("replay", ".replay:replay", "Show an agent at an earlier time, or list its past states."),
     Command("note", ".note:note", "Set a short note on what an agent is working on."),
     Command("rename", ".agents:rename", "Rename an agent."),
