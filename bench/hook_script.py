@@ -62,6 +62,7 @@ def run(options: Options) -> list[Row]:
         options.progress("hook script: installing")
         up.env["HEADSPACE_ASKED_HOOKS"] = ASKED_EVENT
         up.env["HEADSPACE_HOLD_SECONDS"] = "0"  # measure the reply, not the wait for a person's answer
+        up.env["HEADSPACE_POLICY_PRESET"] = "off"  # otherwise the guard makes PreToolUse wait for a reply too
         scripts = {home.root: _install(home) for home in (up, down)}
         with daemon(up) as server:
             _wait_for(up.root / "headspace" / "address")

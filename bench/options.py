@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """The options of one run. `say` shows the progress."""
+    """The options of one run. `progress` shows a message."""
 
     seconds: float | None = None
     profile: bool = False

@@ -129,6 +129,6 @@ def _rows(requests: Requests) -> list[Row]:
     slowest = f"slowest {max(requests.latencies, default=0) * 1000:.1f} ms"
     return [
         Row(f"rpc, p99 at {RATE} requests/s", percentile(requests.latencies, 99), "ms", at_most(5), slowest),
-        Row("rpc, p50", percentile(requests.latencies, 50), "ms", note=f"{len(requests.latencies):,} calls"),
+        Row("rpc, p50", percentile(requests.latencies, 50), "ms", note=f"{len(requests.latencies):,} requests"),
         Row("rpc, errors", requests.errors, "", at_most(0), "refused requests"),
     ]

@@ -142,10 +142,10 @@ def _in_turn(turn: dict[str, object]) -> dict[str, object]:
 
 
 def _stop(chance: random.Random, asks: bool) -> dict[str, object]:
-    said = _text(chance, 90) + "\n\n```python\nassert total == 42\n```\n\n" + _text(chance, 12)
+    message = _text(chance, 90) + "\n\n```python\nassert total == 42\n```\n\n" + _text(chance, 12)
     return {
         "stop_hook_active": False,
-        "last_assistant_message": said + (". Shall I go on?" if asks else ". All tests pass now."),
+        "last_assistant_message": message + (". Shall I go on?" if asks else ". All tests pass now."),
         "background_tasks": [],
         "session_crons": [],
     }
@@ -153,8 +153,8 @@ def _stop(chance: random.Random, asks: bool) -> dict[str, object]:
 
 def _bash(chance: random.Random, _cwd: Path) -> tuple[str, object, object]:
     given = {"command": f"pytest -q tests/test_{chance.choice(_WORDS)}.py 2>&1 | tail -20", "description": "Run tests"}
-    said = _text(chance, chance.randint(60, 220))
-    return "Bash", given, {"stdout": said, "stderr": "", "interrupted": False, "isImage": False}
+    output = _text(chance, chance.randint(60, 220))
+    return "Bash", given, {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
 
 
 def _read(chance: random.Random, cwd: Path) -> tuple[str, object, object]:
@@ -182,8 +182,8 @@ _TOOLS = (_bash, _read, _edit, _write)
 
 def _text(chance: random.Random, words: int) -> str:
     """A text of this many words, in sentences."""
-    said = chance.choices(_WORDS, k=words)
-    sentences = [" ".join(said[at : at + _SENTENCE]).capitalize() for at in range(0, words, _SENTENCE)]
+    chosen = chance.choices(_WORDS, k=words)
+    sentences = [" ".join(chosen[at : at + _SENTENCE]).capitalize() for at in range(0, words, _SENTENCE)]
     return ". ".join(sentences)
 
 

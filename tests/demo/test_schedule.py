@@ -28,7 +28,7 @@ def new_schedule(seed: int) -> Schedule:
 
 
 def play(schedule: Schedule, until: float) -> Iterator[Played]:
-    """The events until then, if nobody answers through Headspace."""
+    """The events until then, without answers through Headspace."""
     while schedule.next_at < until:
         if (agent := schedule.start_next()) is not None:
             event = agent.event
@@ -45,7 +45,7 @@ def waiting_agent(schedule: Schedule, dialog: str) -> SimulatedAgent:
 
 
 def output(**fields: object) -> dict[str, object]:
-    """What a hook prints."""
+    """The output of a hook."""
     return {"hookSpecificOutput": fields}
 
 

@@ -62,7 +62,7 @@ MALFORMED = {
     "deep JSON": request(body=b'{"session_id":"x","a":' + b"[" * 40_000 + b"]" * 40_000 + b"}"),
     "not UTF-8": request(body=b'{"session_id": "\xff\xfe"}'),
     "expect": request(b"/hook/stop", BODY, b"Expect: 100-continue"),
-    "a method of its own": request().replace(b"POST", b"BREW", 1),
+    "an unknown method": request().replace(b"POST", b"BREW", 1),
 }
 
 

@@ -31,7 +31,7 @@ class Case:
         return f"{self.scenario.name}{'' if self.with_daemon else ', no daemon'} [{self.version}]"
 
     @property
-    def alone(self) -> bool:
+    def needs_own_headspace(self) -> bool:
         """Whether the case needs its own Headspace."""
         scenario = self.scenario
         is_special = scenario.own_daemon or scenario.transport != "command" or bool(scenario.settings)
@@ -47,13 +47,13 @@ def run_cases(cases: Sequence[Case], root: Path, workers: int) -> Iterator[dict[
     """Start all cases; yield their results by name. At the end the projections must match the log."""
     with Terminals() as terminals:
         homes = [(case, case.home(root)) for case in cases]
-        shared = [home for case, home in homes if not case.alone]
+        shared = [home for case, home in homes if not case.needs_own_headspace]
         with Installation(root / "headspace", terminals, shared) as installation, ThreadPoolExecutor(workers) as pool:
             if shared:
                 installation.install()
                 installation.start()
             try:
-                futures = {case.name: pool.submit(_play, case, home, installation) for case, home in homes}
+                futures = {case.name: pool.submit(_run_case, case, home, installation) for case, home in homes}
                 yield futures
                 wait(futures.values())
                 assert not shared or installation.daemon.verified()
@@ -61,9 +61,9 @@ def run_cases(cases: Sequence[Case], root: Path, workers: int) -> Iterator[dict[
                 pool.shutdown(cancel_futures=True)
 
 
-def _play(case: Case, home: Home, shared: Installation) -> list[Timing]:
+def _run_case(case: Case, home: Home, shared: Installation) -> list[Timing]:
     with ScriptedModel(case.scenario.script) as model:
-        if not case.alone:
+        if not case.needs_own_headspace:
             return Run(case.scenario, shared, home, model).execute()
         with Installation(home.root / "headspace", shared.terminals, [home], case.scenario.settings) as installation:
             if case.with_daemon:

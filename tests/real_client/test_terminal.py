@@ -46,7 +46,7 @@ def test_prompts_are_sent_to_a_client_and_it_is_resumed(workspace: Workspace) ->
         "Say hello; and no more.".split(),
         SEVERAL.split(),
     ]
-    wait_until(lambda: workspace.daemon.agent(agent["id"])["cost_usd"] is not None, "what it cost")
+    wait_until(lambda: workspace.daemon.agent(agent["id"])["cost_usd"] is not None, "the cost")
     assert workspace.daemon.agent(agent["id"])["context_percent"] is not None
     client.write("/exit")
     client.send()

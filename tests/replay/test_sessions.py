@@ -267,8 +267,8 @@ WITHOUT_REGISTRY = [name for name in ORDERS if name not in ("as it happened", "n
 
 def expected(scenario: str, version: str) -> tuple[str, list[str], list[str]]:
     """The expected result of a recording."""
-    board, done, said = EXPECTED.get(scenario) or EXPECTED[f"{scenario}.{version}"]
-    return board, done, [line.strip() for line in said.strip().splitlines()]
+    board, done, expected_turns = EXPECTED.get(scenario) or EXPECTED[f"{scenario}.{version}"]
+    return board, done, [line.strip() for line in expected_turns.strip().splitlines()]
 
 
 def outcome(story: Story) -> tuple[str, list[str], list[str]]:
@@ -288,13 +288,13 @@ def test_every_recording_has_an_expectation() -> None:
 @pytest.mark.parametrize("scenario", scenarios())
 def test_the_result_does_not_depend_on_sources_or_order(scenario: str, order: str, version: str) -> None:
     """State, commands, outcomes and turns are the same for every order of events."""
-    board, done, said = expected(scenario, version)
+    board, done, expected_turns = expected(scenario, version)
     if scenario == "esc_before_stream" and order in WITHOUT_REGISTRY:
         done = [done[0].replace("interrupted", "superseded"), *done[1:]]  # only the registry shows this interrupt
     if scenario == "headless" and order in ("the transcript alone", "no hooks"):
         pytest.skip("with -p only the Stop hook or the end of the client shows that the turn ended")
     story = replay(orders(without_end(recorded(scenario, version)))[order])
-    assert outcome(story) == (board, done, said)
+    assert outcome(story) == (board, done, expected_turns)
     assert (story.open_calls, story.agent.running_subagents) == ([], ())
 
 

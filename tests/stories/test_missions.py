@@ -70,7 +70,7 @@ def test_a_worker_resumes_its_conversation_once(tmux: Terminal) -> None:
     start = next(note for note in tmux.notes() if note.get("start") and "Count the tests" in note["start"][0])
     assert "headspace report" in start["start"][0]
     end_worker(tmux, mission)
-    wait_until(lambda: wake_ups(tmux, "Count the tests"), "the conversation to be woken")
+    wait_until(lambda: wake_ups(tmux, "Count the tests"), "the conversation to be resumed")
     tmux.wait_for(pane, "What came of the work")
     wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"] == [], "the news to be delivered")
     assert len(wake_ups(tmux, "Count the tests")) == 1
@@ -84,7 +84,7 @@ def test_a_background_worker_is_headless(tmux: Terminal) -> None:
     assert start[1:] == ["-p", "--model", "haiku"]
     assert tmux.daemon.agent(mission["workers"][0]["id"])["mode"] == "background"
     end_worker(tmux, mission)
-    wait_until(lambda: wake_ups(tmux, "Look around"), "the conversation to be woken")
+    wait_until(lambda: wake_ups(tmux, "Look around"), "the conversation to be resumed")
 
 
 def test_a_conversation_at_a_question_is_not_disturbed(tmux: Terminal) -> None:
@@ -95,7 +95,7 @@ def test_a_conversation_at_a_question_is_not_disturbed(tmux: Terminal) -> None:
     tmux.keys(pane, "ask", "Enter")
     tmux.agent_in(pane, "waiting")
     end_worker(tmux, mission)
-    wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "the news to wait")
+    wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "pending news")
     tmux.keys(pane, "the first one", "Enter")
     tmux.wait_for(pane, "What came of the work")
     tmux.agent_in(pane)
@@ -112,7 +112,7 @@ def test_a_typing_user_is_not_interrupted(tmux: Terminal) -> None:
     with tmux.attached(session):
         wait_until(lambda: tmux.tmux("list-clients", "-t", session), "an attached user")
         end_worker(tmux, mission)
-        wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "the news to wait")
+        wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "pending news")
         wait_until(lambda: wake_ups(tmux, "Read the log"), "the conversation to be resumed")
         activity = int(tmux.tmux("list-clients", "-t", session, "-F", "#{client_activity}").splitlines()[0])
     [typed] = [
@@ -127,7 +127,7 @@ def test_without_a_pane_the_next_prompt_brings_it(tmux: Terminal) -> None:
     found = tmux.daemon.agent(conversation["agent_id"])
     mission = start_worker(tmux, found, "Sum it up")
     end_worker(tmux, mission)
-    wait_until(lambda: tmux.daemon.agent(found["id"])["news"], "the news to wait")
+    wait_until(lambda: tmux.daemon.agent(found["id"])["news"], "pending news")
     wait_until((tmux.daemon.home / "asked" / "UserPromptSubmit").exists, "the file that makes prompts wait for a reply")
     with subprocess.Popen(["sleep", "600"]) as client:  # a client that is not a child of the test's terminal
         payload = {"session_id": "elsewhere", "cwd": "/tmp/elsewhere", "prompt": "So?"}
@@ -190,7 +190,7 @@ def test_a_mission_that_ended_without_a_daemon_is_reported_afterwards(tmp_path: 
     Hooks(tmp_path).fire("SessionEnd", {**worker_payload, "reason": "other"}, CLAUDE_HEADSPACE_SESSION_ID=mission["id"])
     for _ in range(2):
         with running_daemon(tmp_path) as daemon:
-            [news] = wait_until(partial(news_of, daemon, conversation), "the news to wait")
+            [news] = wait_until(partial(news_of, daemon, conversation), "pending news")
             assert news["goal"] == "Wait for it"
             assert [each["name"] for each in daemon.events()].count("WorkerEnded") == 1
             assert daemon.verified()

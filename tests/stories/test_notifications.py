@@ -211,7 +211,7 @@ def test_no_notification_about_the_pane_in_front_of_the_user(tmp_path: Path, pho
         pane = tmux.start("claude", "work")
         agent = tmux.agent_in(pane)
         with tmux.attached("work"):
-            wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "somebody")
+            wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "work", "an attached user")
             tmux.keys(pane, "ask", "Enter")
             wait_until(lambda: "you are looking at it" in unsent_reasons(daemon).values(), "an unsent notification")
             assert phone.messages == []

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.postgres import Postgres
-from tests.stories.crowd import crowd
 from tests.stories.load import Ledger, Load, stored_marks
+from tests.stories.many_agents import run_many_agents
 from tests.support import LIMIT_SECONDS, RunningDaemon, running_daemon, start_daemon, wait_until
 
 
@@ -37,7 +37,7 @@ def two_daemons(directory: Path, database: str, **settings: object) -> Iterator[
 def test_a_thousand_agents_over_two_daemons(tmp_path: Path, database: str) -> None:
     """Events of one agent go to either daemon. Every state is right, and both streams are equal and complete."""
     with two_daemons(tmp_path, database) as daemons:
-        crowd(daemons, 1_000, database=database)
+        run_many_agents(daemons, 1_000, database=database)
 
 
 def test_fifty_starts_of_one_session_at_two_daemons_make_one_agent(tmp_path: Path, database: str) -> None:

@@ -132,7 +132,7 @@ def test_an_ended_agent_is_not_typed_to(tmux: Terminal) -> None:
     pane = tmux.start("claude; exec sh")
     agent = tmux.agent_in(pane)
     tmux.keys(pane, "/exit", "Enter")
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
     done = run_in(tmux, "send", agent["id"], "Hello?")
     assert done.returncode == 1
     assert f"headspace resume {agent['name']}" in done.stderr
@@ -212,7 +212,7 @@ def test_run_has_the_exit_code_of_the_client(tmux: Terminal, tmp_path: Path, cod
     agent = tmux.agent_in(pane)
     tmux.keys(pane, f"/exit {code}", "Enter")
     wait_until(lambda: code_file.exists() and code_file.read_text().strip() == str(code), "the exit code")
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
 
 
 def test_signals_reach_the_client(tmux: Terminal, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_signals_reach_the_client(tmux: Terminal, tmp_path: Path) -> None:
     wait_until(
         lambda: code_file.exists() and code_file.read_text().strip() == str(128 + signal.SIGTERM), "the exit code"
     )
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
 
 
 def test_a_client_without_hooks_leaves_no_placeholder(tmux: Terminal, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_supervised_client_continues_in_a_new_session(tmux: Terminal) -> None:
     states = tmux.daemon.get(f"/api/agents/{agent['id']}/evidence").json()
     assert "ended" not in [state["state"] for state in states]
     tmux.keys(pane, "/exit", "Enter")
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
     assert tmux.daemon.verified()
 
 
@@ -330,7 +330,7 @@ def test_resume_continues_the_agent(tmux: Terminal) -> None:
     pane = tmux.start("claude", project="resumed")
     agent = tmux.agent_in(pane)
     tmux.keys(pane, "/exit", "Enter")
-    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "its end")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
     again = tmux.start(f"headspace resume {agent['id']}", project="another")
     back = tmux.agent_in(again)
     assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])

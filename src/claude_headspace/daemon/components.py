@@ -36,8 +36,7 @@ from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
-from claude_headspace.kernel.redaction import Redactor
-from claude_headspace.kernel.size_limits import Bounds
+from claude_headspace.kernel.sanitize import Bounds, Redactor
 from claude_headspace.kernel.text import count
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks

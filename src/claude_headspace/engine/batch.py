@@ -28,16 +28,15 @@ from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionN
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
+    CorrelationKeys,
     Found,
     Identity,
     Strategy,
-    ancestors,
     claimed_identities,
     correlate,
+    correlation_keys,
     create_agent,
-    identities,
     is_replaced_in_pane,
-    project_at,
 )
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.effort.resolve import has_live_client
@@ -70,10 +69,7 @@ class Item(msgspec.Struct):
     submission: Submission
     envelope: Envelope
     event: Event
-    identities: dict[str, Identity]
-    ancestors: list[Identity]
-    project_id: str | None
-    """Where the agent of a new session is searched. Only hooks are correlated by their directory."""
+    keys: CorrelationKeys
 
 
 class BatchAgents:
@@ -163,7 +159,7 @@ class Batch:
             return self._store_probe(envelope, event)
         if envelope.origin is Origin.OPERATOR and envelope.name in EFFORT_ACTS:
             return self._act_on_effort(envelope, event)
-        found = self._agents.find([*item.identities.values(), *item.ancestors])
+        found = self._agents.find([*item.keys.identities.values(), *item.keys.ancestors])
         try:
             agent, strategy, item.envelope = self._agent_of(item, found)
             if envelope.origin is Origin.OPERATOR:
@@ -171,7 +167,7 @@ class Batch:
         except HeadspaceError as refusal:
             return refusal
         outcome = self._apply(item, agent, strategy, found)
-        if "pane" in item.identities:
+        if "pane" in item.keys.identities:
             self._close_previous_in_pane(item, outcome.agent, found)
         return outcome
 
@@ -201,11 +197,11 @@ class Batch:
         return correlation.agent, correlation.strategy, envelope
 
     def _correlate(self, item: Item, found: dict[Identity, Found]) -> Correlation:
-        named = {kind: found[identity] for kind, identity in item.identities.items() if identity in found}
-        parents = [found[identity].agent for identity in item.ancestors if identity in found]
+        named = {kind: found[identity] for kind, identity in item.keys.identities.items() if identity in found}
+        parents = [found[identity].agent for identity in item.keys.ancestors if identity in found]
         nearby: list[Agent] = []
-        if item.project_id is not None and "session" not in named:
-            nearby = self._agents.claimable(item.project_id, item.envelope.fired_at - CLAIMABLE_AFTER_END)
+        if item.keys.project_id is not None and "session" not in named:
+            nearby = self._agents.claimable(item.keys.project_id, item.envelope.fired_at - CLAIMABLE_AFTER_END)
         return correlate(item.envelope, item.event, named, parents, nearby)
 
     def _check_act(self, agent: Agent | None, event: Event) -> None:
@@ -234,7 +230,7 @@ class Batch:
             strategy=strategy,
             anomaly=None,
             change=None,
-            claims=[each for each in claimed_identities(agent, envelope, item.identities) if each not in owned],
+            claims=[each for each in claimed_identities(agent, envelope, item.keys.identities) if each not in owned],
             publish=(),
             event=event,
         )
@@ -292,7 +288,7 @@ class Batch:
 
     def _close_previous_in_pane(self, item: Item, agent: Agent, found: dict[Identity, Found]) -> None:
         """A client that started in a pane replaces the one that was there."""
-        previous = found.get(item.identities["pane"])
+        previous = found.get(item.keys.identities["pane"])
         if previous is None or not is_replaced_in_pane(previous.agent, agent, item.event):
             return
         closing = caused_by(item.envelope, AgentClosed(reason=PANE_REUSED), "pane")
@@ -365,27 +361,21 @@ class Batch:
 def _decode(submission: Submission) -> Item:
     envelope = submission.envelope
     event = submission.event or decode(envelope)
-    project_id = _project_id(envelope, event)
-    return Item(submission, envelope, event, identities(envelope, event), ancestors(envelope), project_id)
-
-
-def _project_id(envelope: Envelope, event: Event) -> str | None:
-    if envelope.origin is not Origin.HOOK or event.session_only:
-        return None
-    project = project_at(envelope.host, envelope.observations.project_root or event.meta.cwd)
-    return project.id if project.root else None
+    return Item(submission, envelope, event, correlation_keys(envelope, event))
 
 
 def _lock_scope(items: Sequence[Item]) -> LockScope:
     """What the events are about, known before they are processed."""
     return LockScope(
         delivery_ids=frozenset(item.envelope.delivery_id for item in items if item.envelope.delivery_id),
-        identities=frozenset(chain.from_iterable((*item.identities.values(), *item.ancestors) for item in items)),
+        identities=frozenset(
+            chain.from_iterable((*item.keys.identities.values(), *item.keys.ancestors) for item in items)
+        ),
         agent_ids=frozenset(item.submission.agent_id for item in items if item.submission.agent_id),
         new_sessions=frozenset(
-            (item.identities.get("session"), item.project_id, item.envelope.fired_at)
+            (item.keys.identities.get("session"), item.keys.project_id, item.envelope.fired_at)
             for item in items
-            if item.project_id
+            if item.keys.project_id
         ),
     )
 

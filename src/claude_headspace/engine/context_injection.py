@@ -1,7 +1,7 @@
 """Context injection: what is added to the reply to a hook for an effort or for Claude OS.
 
 Before the hook is stored, `prepare` finds the instruction files of the path that a tool call used. After it is stored,
-`reply` composes the reply: the verdict, the session context, session notices and the advice of the effort.
+`add_context` adds to the verdict: the session context, session notices and the advice of the effort.
 
 Rules
 - All I/O is bounded in time.
@@ -14,7 +14,6 @@ from functools import partial
 
 import structlog
 
-from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.config import Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.errors import HeadspaceError
@@ -29,7 +28,6 @@ from claude_headspace.kernel.effort.advise import delivered_injections
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.outputs.advice import add_advice, remaining_characters
 from claude_headspace.ports import Outcome, Received, Recorder
 
@@ -72,9 +70,8 @@ class ContextInjection:
         found = await self._instruction_files(event.tool.path, envelope.observations.project_root or "")
         return received.decided(directives=found) if found else received
 
-    async def reply(self, event: Event, outcome: Outcome) -> bytes:
-        """Compose the client's reply: the verdict and the injected context. Files are recorded before they are sent."""
-        reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
+    async def add_context(self, event: Event, outcome: Outcome, reply: bytes) -> bytes:
+        """Add the injected context to the reply of the policy. Files are recorded before they are sent."""
         advice, effort = outcome.advice or NO_ADVICE, outcome.effort
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""

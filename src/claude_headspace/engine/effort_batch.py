@@ -80,7 +80,10 @@ class EffortBatch:
 
     def apply(self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool) -> "AppliedToEffort | None":
         """Apply an event to the effort that it belongs to, if any. `agent` is as it is after the event."""
+        may_belong = envelope.origin is Origin.HOOK or isinstance(event.fact, ContextAdded)
         try:
+            if not may_belong or not self._active(envelope.host):
+                return None
             return self._apply(envelope, event, agent, expects_reply=expects_reply)
         except Exception as error:
             log.exception("effort_failed", event_name=envelope.name, agent=agent.id)
@@ -89,9 +92,6 @@ class EffortBatch:
     def _apply(
         self, envelope: Envelope, event: Event, agent: Agent, *, expects_reply: bool
     ) -> "AppliedToEffort | None":
-        may_belong = envelope.origin is Origin.HOOK or isinstance(event.fact, ContextAdded)
-        if not may_belong or not self._active(envelope.host):
-            return None
         effort = self._effort_of(envelope, event, agent)
         coordinator = self._coordinator(effort, envelope, event)
         if effort is None:

@@ -191,7 +191,11 @@ class HookPipeline:
         is_refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
             return partial(self._held_hooks.hold, event, wait)
-        return await self._injection.reply(event, outcome)
+        reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
+        may_get_context = event.hook is HookKind.SESSION_START or outcome.advice is not None
+        if may_get_context or outcome.session_notice.texts:
+            return await self._injection.add_context(event, outcome, reply)
+        return reply
 
 
 def _report(outcome: Outcome | Spooled) -> bytes:

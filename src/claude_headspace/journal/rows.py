@@ -263,17 +263,17 @@ class RowChanges:
         else:
             row.update(_patched_columns(patch))
 
-    def add_agent_rows(self, stored: Mapping[str, Agent]) -> None:
-        """Add the rows of the agents. A roster row that equals the one of the `stored` agent is left out."""
+    def add_agent_rows(self, stored_roster: Mapping[str, Row]) -> None:
+        """Add the rows of the agents. A roster row that equals the stored one is left out."""
         for agent in self.agents.values():
             self.tables[schema.agents][agent.id] = body_row(agent, "id") | {"kernel_version": KERNEL_VERSION}
-            before, row = stored.get(agent.id), roster_row(agent)
-            if before is None or roster_row(before) != row:
+            row = roster_row(agent)
+            if stored_roster.get(agent.id) != row:
                 self.tables[schema.roster][agent.id] = row
 
-    def write(self, connection: Connection, stored: Mapping[str, Agent]) -> None:
-        """Write the rows; `stored` has agents as they are in the database, if that is known."""
-        self.add_agent_rows(stored)
+    def write(self, connection: Connection, stored_roster: Mapping[str, Row]) -> None:
+        """Write the rows; `stored_roster` has the roster rows that are known to be stored, by agent."""
+        self.add_agent_rows(stored_roster)
         for table, values in self.tables.items():
             if values:
                 insert_rows(connection, table, list(values.values()))

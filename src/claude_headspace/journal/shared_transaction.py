@@ -15,6 +15,7 @@ from sqlalchemy import Connection, bindparam, or_, select, text
 
 from claude_headspace.journal import dialects, rows, schema
 from claude_headspace.journal.reader import IS_ACTIVE
+from claude_headspace.journal.rows import Row
 from claude_headspace.journal.transaction import SqlTransaction, WriterCache
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import CLAIMABLE_AFTER_END, Found, Identity
@@ -41,7 +42,7 @@ class SharedTransaction(SqlTransaction):
         super().__init__(connection, cache)
         self._locked_identities: Collection[Identity] = ()
         self._owner_ids: dict[Identity, str] = {}
-        self._stored_agents: dict[str, Agent] = {}
+        self._stored_roster: dict[str, Row] = {}
         self._locked_agents: dict[str, Found] = {}
         self._locked_efforts: dict[str, list[Effort]] = {}
         self._has_locked_names = False
@@ -77,7 +78,8 @@ class SharedTransaction(SqlTransaction):
         versions = [self._cache.versions.get(agent_id, "") for agent_id in ordered]
         for row in self.connection.execute(READ_AGENTS, {"ids": ordered, "versions": versions}):
             cached = self._cache.agents.get(row.id) if row.body is None else None
-            agent = self._stored_agents[row.id] = cached or rows.decode_agent(row.body)
+            agent = cached or rows.decode_agent(row.body)
+            self._stored_roster[row.id] = rows.roster_row(agent)
             self._locked_agents[row.id] = Found(agent, cached is not None)
 
     def agents_by_identity(self, identities: Collection[Identity]) -> dict[Identity, Found]:
@@ -89,7 +91,7 @@ class SharedTransaction(SqlTransaction):
 
     def agents_by_id(self, ids: Collection[str]) -> dict[str, Agent]:
         """The agents with these ids. Those outside the locked scope are read without a lock."""
-        locked = {agent_id: self._stored_agents[agent_id] for agent_id in ids if agent_id in self._stored_agents}
+        locked = {agent_id: self._locked_agents[agent_id].agent for agent_id in ids if agent_id in self._locked_agents}
         others = [agent_id for agent_id in ids if agent_id not in locked]
         if not others:
             return locked

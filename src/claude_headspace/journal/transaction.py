@@ -48,8 +48,9 @@ class WriterCache:
 
     def __init__(self) -> None:
         self.agents: dict[str, Agent] = {}
+        self.roster: dict[str, Row] = {}
         self.versions: dict[str, str] = {}
-        """The row versions of the agents."""
+        """The roster rows of the agents, and the versions of their rows in `agents`."""
         self.owner_ids: dict[tuple[str, str], str] = {}
         """The agent that owns an identity; empty if it is known that no agent does."""
         self.active_efforts: dict[str, Effort] | None = None
@@ -69,6 +70,7 @@ class WriterCache:
             self.agents.pop(agent_id, None)
             self.agents[agent_id] = agent
             self.versions[agent_id] = version
+        self.roster |= row_changes.tables[schema.roster]
         for key, row in row_changes.tables[schema.identities].items():
             self.owner_ids.pop(key, None)
             self.owner_ids[key] = row["agent_id"]
@@ -78,12 +80,14 @@ class WriterCache:
         while len(self.agents) > MAX_AGENTS:
             oldest = next(iter(self.agents))  # a dict keeps the order of insertion
             del self.agents[oldest], self.versions[oldest]
+            self.roster.pop(oldest, None)
         while len(self.owner_ids) > MAX_IDENTITIES:
             del self.owner_ids[next(iter(self.owner_ids))]
 
     def clear(self) -> None:
         """Drop everything, after the projections were rebuilt or pruned."""
         self.agents.clear()
+        self.roster.clear()
         self.versions.clear()
         self.owner_ids.clear()
         self.active_efforts = None
@@ -95,8 +99,8 @@ class SqlTransaction:
     def __init__(self, connection: Connection, cache: WriterCache) -> None:
         self.connection = connection
         self._cache = cache
-        self._stored_agents: Mapping[str, Agent] = cache.agents
-        """Agents as they were before the batch, where that is known without a query."""
+        self._stored_roster: Mapping[str, Row] = cache.roster
+        """Roster rows as they were before the batch, where that is known without a query."""
         self.row_changes = RowChanges()
         self.version = ""
         """The version of the written rows, on a shared database."""
@@ -213,7 +217,7 @@ class SqlTransaction:
             seq += 1
         insert_rows(self.connection, schema.events, events)
         insert_rows(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
-        self.row_changes.write(self.connection, self._stored_agents)
+        self.row_changes.write(self.connection, self._stored_roster)
         search.add_documents(self.connection, texts)
         return messages
 

@@ -22,8 +22,7 @@ from claude_headspace.inputs.receive.receiver import (
     replace_lone_surrogates,
 )
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
-from claude_headspace.kernel.redaction import REDACTED, Redactor
-from claude_headspace.kernel.size_limits import Bounds
+from claude_headspace.kernel.sanitize import REDACTED, Bounds, Redactor
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
 

@@ -32,7 +32,7 @@ from claude_headspace.clients.claude_code.transcript_wire import (
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.size_limits import MOST_MEMBERS, Bounds, cut, shortened
+from claude_headspace.kernel.sanitize import MOST_MEMBERS, Bounds, cut, shortened
 from claude_headspace.kernel.text import one_line, short, strings_in
 from claude_headspace.kernel.tolerant_json import fit, tolerant
 from claude_headspace.kernel.tools import ToolText

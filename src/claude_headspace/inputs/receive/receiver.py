@@ -24,11 +24,9 @@ from claude_headspace.clients.claude_code import transcript
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel import size_limits
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.redaction import Redactor
-from claude_headspace.kernel.size_limits import Bounds
+from claude_headspace.kernel.sanitize import Bounds, Redactor, bounded
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
@@ -170,7 +168,7 @@ class Sanitizer:
         """The payload of a hook as it is stored."""
         redacted = self._redact(payload)
         is_small = len(redacted) <= min(self._bounds.result, self._bounds.speech)
-        return redacted if is_small else size_limits.bounded(redacted, self._bounds)
+        return redacted if is_small else bounded(redacted, self._bounds)
 
     def line(self, raw: bytes) -> bytes:
         """A line of a transcript as it is stored."""

@@ -108,16 +108,17 @@ def _update_state(change: Change) -> None:
     if (state, waiting_for) != (agent.state, agent.waiting_for) or agent.evidence is None:
         change.state_changed = True
         agent.state, agent.waiting_for, agent.state_since = state, waiting_for, meta.at
-    elif not change.has_new_evidence and not _confirms(change, agent.evidence):
-        return
+    elif not change.has_new_evidence:
+        is_certain = agent.evidence.confidence is Confidence.HIGH
+        if is_certain or not _confirms(change, agent.evidence):
+            return
     agent.evidence = Evidence(meta.origin.value, _confidence(change), meta.at, change.why or meta.name)
 
 
 def _confirms(change: Change, evidence: Evidence) -> bool:
     """Whether a hook now confirms a state that was less certain."""
-    if evidence.confidence is Confidence.HIGH or not change.why or change.meta.at < evidence.at - DUPLICATE_WINDOW:
-        return False
-    return _confidence(change) is Confidence.HIGH
+    is_late = change.meta.at < evidence.at - DUPLICATE_WINDOW
+    return bool(change.why) and not is_late and _confidence(change) is Confidence.HIGH
 
 
 def _confidence(change: Change) -> Confidence:

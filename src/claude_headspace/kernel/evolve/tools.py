@@ -79,7 +79,8 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
     _record_call_start(change, meta, fact)
     if agent.waits:
         _close_stale_waits(change, meta, fact.call_id)
-    if _is_open_or_ended(agent, meta, fact.call_id):
+    has_ended = any(call.id == fact.call_id and call.at > meta.at for call in agent.finished_calls)
+    if has_ended or any(call.id == fact.call_id for call in agent.calls):
         return
     call = ToolCall(
         id=fact.call_id,
@@ -103,13 +104,6 @@ def _record_call_start(change: Change, meta: Meta, fact: facts.ToolStarted) -> N
         agent.call_started_at = max(agent.call_started_at, meta.at)
     elif (sub := find_subagent(agent, meta.subagent_id)) is not None:
         store_subagent(change, replace(sub, call_started_at=max(sub.call_started_at, meta.at)))
-
-
-def _is_open_or_ended(agent: Agent, meta: Meta, call_id: str) -> bool:
-    """Whether the call is open, or ended after this start: then the start is late or a duplicate."""
-    if any(call.id == call_id for call in agent.calls):
-        return True
-    return any(call.id == call_id and call.at > meta.at for call in agent.finished_calls)
 
 
 def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:

@@ -53,7 +53,9 @@ def record_work(change: Change, meta: Meta) -> None:
     agent.error = None
     if agent.queued_prompts:
         _detect_queued_turn(change, meta)
-    command = open_command_of(agent) or start_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id)
+    command = agent.command
+    if command is None or command.state is CommandState.COMPLETE:
+        command = start_command(change, Trigger.UNANNOUNCED, "", meta.at, meta.prompt_id)
     if command.prompt_id is None and meta.prompt_id is not None:
         store_command(change, replace(command, prompt_id=meta.prompt_id))
     if command.state is CommandState.COMMANDED:

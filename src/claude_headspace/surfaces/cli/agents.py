@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, resolve_project
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, ProjectOption, examples, now, resolve_project
 from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines, next_commands, state_reasons
 from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
 from claude_headspace.surfaces.cli.presentation.policy import verdict_history
@@ -21,9 +21,7 @@ LAST_TURNS = 10
 @examples("headspace list", "headspace list --state waiting", "headspace list --json | jq -r '.[].name'")
 def list_agents(
     state: Annotated[State | None, typer.Option("--state", "-s", help="Only agents in this state.")] = None,
-    project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Only agents of this project: name, id or directory.")
-    ] = None,
+    project: ProjectOption = None,
     show_all: Annotated[bool, typer.Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:

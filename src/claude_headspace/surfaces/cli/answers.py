@@ -1,7 +1,7 @@
 """CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -12,11 +12,9 @@ from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
-from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.labels import answer_result, state_text
-
-Json = dict[str, Any]
 
 WaitOption = Annotated[
     str | None,

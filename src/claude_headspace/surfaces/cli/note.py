@@ -7,8 +7,8 @@ import typer
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, read_text
-from claude_headspace.surfaces.client.api_client import Json
 from claude_headspace.surfaces.client.socket_client import ancestors, send_command
+from claude_headspace.surfaces.text.formatting import clean_text
 
 
 @examples(
@@ -35,10 +35,5 @@ def note(
         raise BadRequest("no_note", problem, 'Example: headspace note "fixing the login"')
     target = {"agent": agent} if agent else {"ancestors": ancestors()}
     found = send_command("agent.note", {"text": words, **target})
-    output.write_result(found, as_json, lambda found, _: [output.line(_result(found))])
-
-
-def _result(found: Json) -> str:
-    if not found["note"]:
-        return f"Removed the note of {found['agent']}."
-    return f"{found['agent']}: {found['note']}"
+    result = f"{found['agent']}: {found['note']}" if found["note"] else f"Removed the note of {found['agent']}."
+    output.write_result(found, as_json, lambda _found, _: [output.line(clean_text(result))])

@@ -30,6 +30,7 @@ AgentArgument = Annotated[
     str,
     typer.Argument(metavar="AGENT", help="Name, id or id prefix.", autocompletion=complete_agents),
 ]
+ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now, resolve_project
+from claude_headspace.surfaces.cli.options import AsJson, ProjectOption, complete_agents, examples, now, resolve_project
 from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.formatting import clean_json, clean_text
@@ -14,9 +14,7 @@ from claude_headspace.surfaces.text.formatting import clean_json, clean_text
 @examples("headspace search expired cards", "headspace search '\"rate limit\"' --tool Bash --since 2d")
 def search(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that must all occur; quote a phrase.")],
-    project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")
-    ] = None,
+    project: ProjectOption = None,
     agent: Annotated[
         str | None, typer.Option("--agent", "-a", help="Only this agent.", autocompletion=complete_agents)
     ] = None,

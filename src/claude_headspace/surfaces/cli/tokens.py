@@ -9,7 +9,7 @@ from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.auth.tokens import Scope, local_user, make_token, read_secret
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
-from claude_headspace.surfaces.cli.presentation.tokens import no_tokens, token_created, token_table
+from claude_headspace.surfaces.cli.presentation.tokens import token_created, token_table
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
 
@@ -62,9 +62,7 @@ def _expiry(text: str) -> str:
 def list_tokens(as_json: AsJson = False) -> None:
     """List named tokens."""
     found = ApiClient.local().tokens()
-    output.write_result(
-        found, as_json, lambda found, screen: token_table(found, now(), screen.width) if found else no_tokens()
-    )
+    output.write_result(found, as_json, lambda found, screen: token_table(found, now(), screen.width))
 
 
 @examples("headspace token revoke grafana")

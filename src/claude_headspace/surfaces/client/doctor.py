@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -231,17 +232,12 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
         yield ok("hooks", f"{count(len(wanted), 'event')} registered")
     if found.get("disableAllHooks"):
         yield failed("hooks", "`disableAllHooks` turns all hooks off", f"Remove it from {config.settings}.")
-    yield from _duplicates([event for event, _ in registered])
+    counted = Counter(event for event, _ in registered)
+    if twice := sorted(event for event, number in counted.items() if number > 1):
+        yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
     if any(hook.get("type") == "http" for _, hook in registered):
         detail = "http: events are lost while the daemon is down, and process and terminal are unknown"
         yield warning("transport", detail, "`headspace install` switches to the script.")
-
-
-def _duplicates(events: list[str]) -> Iterator[Check]:
-    """Hook events that are registered twice."""
-    twice = sorted({event for event in events if events.count(event) > 1})
-    if twice:
-        yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
 
 
 def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:

@@ -7,18 +7,16 @@ Rules
 """
 
 import asyncio
-from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Question
 from claude_headspace.ports import Clock
@@ -64,7 +62,7 @@ class AnswerPage:
         ]
 
     async def _style(self, _request: Request) -> Response:
-        return Response(_style(), media_type="text/css", headers={"cache-control": "max-age=3600"})
+        return FileResponse(STYLE_SHEET, media_type="text/css", headers={"cache-control": "max-age=3600"})
 
     async def _show(self, request: Request) -> Response:
         grant = self._links.verify(request.path_params["link"])
@@ -89,24 +87,15 @@ class AnswerPage:
             wait = await self._answers.wait(grant.wait_id)
         except BadRequest:
             return _page(CLOSED, 404)
-        if not _is_open(wait, self._clock()):
+        if wait.closed_at is not None or wait.answered is not None or wait.held_until <= self._clock():
             return _page(closed_wait(wait))
         agent = await asyncio.to_thread(self._agents.find, wait.agent_id)
         problem = f"{refusal.message} {refusal.hint}" if refusal is not None else ""
         return _page(wait_form(agent.name, agent.project.name, wait, problem), refusal.status if refusal else 200)
 
 
-def _is_open(wait: Wait, now: Micros) -> bool:
-    return wait.closed_at is None and wait.answered is None and wait.held_until > now
-
-
 def _page(body: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(document(body), status, SAME_ORIGIN)
-
-
-@cache
-def _style() -> bytes:
-    return STYLE_SHEET.read_bytes()
 
 
 # --- from a form to an answer -----------------------------------------------------------------------------------------

@@ -42,16 +42,16 @@ class SettingsView(msgspec.Struct, frozen=True):
 def settings_view(settings: Settings, origins: Mapping[str, str], paths: Paths) -> SettingsView:
     """All settings with their sources. Passwords are removed."""
     files = {name.removesuffix("_file"): str(getattr(paths, name)) for name in FILES}
-    return SettingsView([_view(settings, origins, *described) for described in describe_settings()], files)
-
-
-def _view(settings: Settings, origins: Mapping[str, str], name: str, default: Any, description: str) -> SettingView:
-    value = getattr(settings, name)
-    return SettingView(
-        name=name,
-        value=without_password(value) if name == "database" else value,
-        default=default,
-        origin=origins.get(name, "default"),
-        environment=f"HEADSPACE_{name.upper()}",
-        description=description,
-    )
+    values = {**msgspec.structs.asdict(settings), "database": without_password(settings.database)}
+    views = [
+        SettingView(
+            name=name,
+            value=values[name],
+            default=default,
+            origin=origins.get(name, "default"),
+            environment=f"HEADSPACE_{name.upper()}",
+            description=description,
+        )
+        for name, default, description in describe_settings()
+    ]
+    return SettingsView(views, files)

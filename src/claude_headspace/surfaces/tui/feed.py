@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from claude_headspace.errors import HeadspaceError
@@ -93,10 +94,8 @@ class LiveFeed:
         return after
 
     def _try_load(self) -> None:
-        try:
+        with suppress(HeadspaceError):
             self._load()
-        except HeadspaceError:
-            return
 
     def _put(self, kind: str, data: Json | None = None, agents: tuple[Json, ...] = ()) -> None:
         self._events.append(FeedEvent(kind, data or {}, agents))

@@ -107,7 +107,8 @@ async def finish(context: ApiContext, request: Request) -> MissionOverview:
     """End a mission with an outcome."""
     wanted, sender = await read_body(request, Finishing), await _sending_agent(context, request)
     assignments = await _find(context, request, sender)
-    if sender is not None and not _is_involved(sender, assignments):
+    involved = {each for agent, assigned in assignments for each in (agent.id, assigned.conversation_id)}
+    if sender is not None and sender.id not in involved:
         raise _not_permitted("An agent can finish only missions that it works on or started.")
     workers = [agent for agent, assigned in assignments if assigned.ended_at is None]
     if not workers:
@@ -170,10 +171,6 @@ async def _find(context: ApiContext, request: Request, sender: Agent | None) -> 
             raise BadRequest("no_mission", "This shell does not belong to a mission worker.", hint, status=404)
         reference = sender.mission.id
     return await asyncio.to_thread(context.read.missions.find, reference)
-
-
-def _is_involved(sender: Agent, assignments: list[Assignment]) -> bool:
-    return any(sender.id in (agent.id, assigned.conversation_id) for agent, assigned in assignments)
 
 
 def _not_permitted(message: str) -> Forbidden:

@@ -29,6 +29,8 @@ def token_created(result: Json, now: datetime, interactive: bool) -> list[Line]:
 
 def token_table(found: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The tokens as a table."""
+    if not found:
+        return [line("There are no named tokens."), dim("headspace token create NAME --scope read   creates one")]
     cells = [_cells(token, now) for token in found]
     widths = [max(cell_len(each[n]) for each in (COLUMNS, *cells)) for n in range(len(COLUMNS))]
     widths = [min(each, max(width // 2, 10)) for each in widths]
@@ -46,8 +48,3 @@ def _cells(token: Json, now: datetime) -> tuple[str, ...]:
         "never" if not token["expires_at"] else "expired" if token["expired"] else clock_time(token["expires_at"], now)
     )
     return token["name"], ", ".join(token["scopes"]), token["owner"] or "–", used, ends
-
-
-def no_tokens() -> list[Line]:
-    """What to print if there are no tokens."""
-    return [line("There are no named tokens."), dim("headspace token create NAME --scope read   creates one")]

@@ -50,7 +50,7 @@ ENDINGS: dict[Ending, list[Step]] = {
 """The possible ends of a turn, by the resulting state."""
 
 
-def crowd(daemons: Sequence[RunningDaemon], size: int, **settings: object) -> None:
+def run_many_agents(daemons: Sequence[RunningDaemon], size: int, **settings: object) -> None:
     """Run this many agents at the same time, interleaved, and check every surface of every daemon."""
     endings = list(ENDINGS)
     expected = {f"session-{number}": endings[number % len(endings)] for number in range(size)}
@@ -126,8 +126,8 @@ def _fire(client: Client, session: str, step: Step) -> None:
     event, fields = step
     # Every fifth session shares its directory with many others. Only its pane identifies it.
     number = int(session.removeprefix("session-"))
-    crowded: dict[str, object] = {"cwd": "/projects/shared", "tmux_pane": f"%{number}"}
-    where = {"cwd": f"/projects/{session}"} if number % 5 else crowded
+    shared_directory: dict[str, object] = {"cwd": "/projects/shared", "tmux_pane": f"%{number}"}
+    where = {"cwd": f"/projects/{session}"} if number % 5 else shared_directory
     reply = client.post(event, {"session_id": session, **where, **fields})
     assert reply.status == 200, reply.body
 

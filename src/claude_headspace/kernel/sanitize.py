@@ -1,7 +1,10 @@
-"""Limit the size of stored payloads.
+"""Sanitize payloads before they are stored: redact secrets, and limit the size.
 
 Rules
-- Messages have a large limit, inputs and results of tools a small one.
+- Only a secret is replaced; the text around it stays. Known kinds are always redacted, others by the user's patterns.
+- A known pattern is applied only if its prefix occurs in the payload, which is fast. It matches neither quotes nor
+  parts of escapes, so the payload stays JSON. The user's patterns are applied to decoded strings only.
+- Messages have a large size limit, inputs and results of tools a small one.
 - Long text is cut in the middle, because beginning and end matter most. A mark gives the number of bytes left out.
 - The result depends on the member alone: the same input in two events, or the same text in a hook and a transcript, is
   cut the same way. Short members are unchanged, byte for byte.
@@ -9,9 +12,74 @@ Rules
 - The whole event has a limit too: members after the first megabytes are replaced by a mark.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 import msgspec
+
+from claude_headspace.kernel.tolerant_json import UNREADABLE
+
+REDACTED = "[redacted]"
+
+KNOWN_SECRETS: tuple[tuple[bytes, bytes], ...] = (
+    (b"sk-", rb"\bsk-[A-Za-z0-9_-]{20,}"),
+    (b"ghp_", rb"\bghp_[A-Za-z0-9]{30,}"),
+    (b"gho_", rb"\bgho_[A-Za-z0-9]{30,}"),
+    (b"ghs_", rb"\bghs_[A-Za-z0-9]{30,}"),
+    (b"github_pat_", rb"\bgithub_pat_[A-Za-z0-9_]{22,}"),
+    (b"glpat-", rb"\bglpat-[A-Za-z0-9_-]{20,}"),
+    (b"xox", rb"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
+    (b"AKIA", rb"\bAKIA[A-Z0-9]{16}\b"),
+    (b"ASIA", rb"\bASIA[A-Z0-9]{16}\b"),
+    (b"AIza", rb"\bAIza[A-Za-z0-9_-]{35}"),
+    (b"npm_", rb"\bnpm_[A-Za-z0-9]{36}"),
+    (b"pypi-", rb"\bpypi-[A-Za-z0-9_-]{50,}"),
+    (b"hs_", rb"\bhs_(?:ingest|read|act|admin|named)_[A-Za-z0-9_-]{32,}"),
+    (b"eyJ", rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    (
+        b"PRIVATE KEY-----",
+        rb'-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^"]{0,20000}?-----END [A-Z ]{0,20}PRIVATE KEY-----',
+    ),
+)
+"""Known kinds of secrets: prefix and pattern."""
+
+_KNOWN_PATTERNS = tuple((prefix, re.compile(pattern)) for prefix, pattern in KNOWN_SECRETS)
+
+
+class Redactor:
+    """Redacts secrets in payloads."""
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        self._user_patterns = tuple(re.compile(pattern) for pattern in patterns)
+
+    def __call__(self, payload: bytes) -> bytes:
+        """Return the payload with its secrets replaced."""
+        for prefix, pattern in _KNOWN_PATTERNS:
+            if prefix in payload:
+                payload = pattern.sub(REDACTED.encode(), payload)
+        return self._apply_user_patterns(payload) if self._user_patterns else payload
+
+    def _apply_user_patterns(self, payload: bytes) -> bytes:
+        try:
+            value = msgspec.json.decode(payload)
+            redacted = self._redact_strings(value)
+        except UNREADABLE:
+            return payload
+        return payload if redacted == value else msgspec.json.encode(redacted)
+
+    def _redact_strings(self, value: object) -> object:
+        if isinstance(value, str):
+            for pattern in self._user_patterns:
+                value = pattern.sub(REDACTED, value)
+            return value
+        if isinstance(value, list):
+            return [self._redact_strings(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._redact_strings(item) for key, item in value.items()}
+        return value
+
+
+# --- size limits ------------------------------------------------------------------------------------------------------
 
 KIB = 1024
 
@@ -34,8 +102,6 @@ MOST_MEMBERS = 64
 MOST_IN_ALL = 8
 """The limit of an event, as a multiple of the limit of a message."""
 
-_UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeError)
-
 
 def cut(text: str, limit: int) -> str:
     """Cut a text to about `limit` bytes: two thirds from its beginning, one third from its end, and a mark."""
@@ -57,7 +123,7 @@ def bounded(payload: bytes, bounds: Bounds) -> bytes:
         return payload
     try:
         members = msgspec.json.decode(payload, type=dict[str, msgspec.Raw])
-    except _UNREADABLE:
+    except UNREADABLE:
         return payload
     kept = _within({name: _member(name, raw, bounds) for name, raw in members.items()}, MOST_IN_ALL * bounds.speech)
     if all(kept[name] is raw for name, raw in members.items()):
@@ -92,7 +158,7 @@ def smaller(raw: bytes, limit: int) -> bytes:
             attempt = msgspec.json.encode(shortened(value, lambda _o, _k, n=longest: n, most))  # type: ignore[misc]
             if len(attempt) <= limit:
                 return attempt
-    except _UNREADABLE:
+    except UNREADABLE:
         pass
     return msgspec.json.encode(cut(raw.decode("utf-8", "replace"), limit))
 

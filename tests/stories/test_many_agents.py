@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories.crowd import crowd
+from tests.stories.many_agents import run_many_agents
 from tests.support import running_daemon
 
 
@@ -36,11 +36,11 @@ def test_fifty_concurrent_starts_of_one_session_make_one_agent(tmp_path: Path) -
 def test_a_thousand_agents_at_once(tmp_path: Path) -> None:
     """A thousand sessions over 32 connections, each a complete turn. Each ends in its expected state."""
     with running_daemon(tmp_path) as daemon:
-        crowd([daemon], 1_000)
+        run_many_agents([daemon], 1_000)
 
 
 @pytest.mark.full
 def test_five_thousand_agents_at_once(tmp_path: Path) -> None:
     """The same with five thousand, more than the agent cache holds."""
     with running_daemon(tmp_path) as daemon:
-        crowd([daemon], 5_000)
+        run_many_agents([daemon], 5_000)
