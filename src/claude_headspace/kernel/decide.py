@@ -201,7 +201,9 @@ def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Ma
             yield Match(rule, _describe_use(use, VERBS[use.use]), program=program)
             return
         if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
-            unclear = Match(rule, _describe_use(use, f"may {INFINITIVES[use.use]}"), unclear=True, program=program)
+            empty = re.sub("/+", "/", use.path.replace(UNKNOWN, "")) or use.path  # with an empty unknown part
+            possible = msgspec.structs.replace(use, path=empty)
+            unclear = Match(rule, _describe_use(possible, f"may {INFINITIVES[use.use]}"), unclear=True, program=program)
     if unclear is not None:
         yield unclear
 

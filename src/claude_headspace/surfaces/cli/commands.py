@@ -56,7 +56,7 @@ GROUPS = (
             Command("log", ".efforts:log", "Log what was done."),
             Command("set", ".efforts:configure", "Change limits, guards and gates."),
             Command("inject", ".efforts:inject", "Queue a text for the next step of the agent."),
-            Command("dehydrate", ".efforts:dehydrate", "Hand over to the next session."),
+            Command("dehydrate", ".efforts:dehydrate", "Store the handover for the next session."),
             Command("finish", ".efforts:finish", "Finish an effort."),
         ),
     ),

@@ -146,7 +146,7 @@ def dehydrate(
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand over to the next session.
+    """Store the handover for the next session.
 
     The text says what is done, what is next and what is open.
     """
