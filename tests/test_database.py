@@ -126,7 +126,10 @@ def test_a_missing_source_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "hint"),
-    [("mysql://db/headspace", "Use `postgresql://"), ("postgresql://me:sesame@127.0.0.1:9/db", "Is the server up")],
+    [
+        ("mysql://db/headspace", "Use `postgresql://"),
+        ("postgresql://me:sesame@127.0.0.1:9/db", "Check that the server"),
+    ],
 )
 def test_a_bad_argument_does_not_blame_the_settings(tmp_path: Path, address: str, hint: str) -> None:
     """The error names the argument and what to do."""

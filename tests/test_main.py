@@ -153,7 +153,7 @@ def test_serve_without_a_database(tmp_path: Path) -> None:
     """The daemon runs, and the banner has a warning."""
     with running_daemon(tmp_path, database=AWAY) as daemon:
         banner = wait_until(lambda: text if "hello" in (text := daemon.output.read_text()) else "", "the banner")
-    assert "waiting        for the database: " in banner
+    assert "waiting          for the database: " in banner
 
 
 def test_serve_on_the_network(tmp_path: Path) -> None:
@@ -225,7 +225,11 @@ def test_serve_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
         ("postgresql://me:sesame@127.0.0.1:abc/db", ["db", "verify"], "Use `postgresql://"),
         ("/nowhere/at/all.db", ["serve"], "Its directory must exist"),
         ("/nowhere/at/all.db", ["db", "verify"], "Its directory must exist"),
-        ("postgresql://me:sesame@127.0.0.1:9/db", ["db", "verify"], "Is the server up"),  # the daemon starts without it
+        (
+            "postgresql://me:sesame@127.0.0.1:9/db",
+            ["db", "verify"],
+            "Check that the server",
+        ),  # the daemon starts without it
     ],
 )
 def test_a_database_that_cannot_be_opened(tmp_path: Path, database: str, command: list[str], hint: str) -> None:

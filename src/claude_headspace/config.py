@@ -11,7 +11,7 @@ import socket
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import unquote
 
 import msgspec
@@ -26,6 +26,12 @@ MIB = 1024 * KIB
 
 LIST_SETTINGS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
 """Settings that are lists. In the environment their items are separated by commas."""
+
+ENVIRONMENT, COMMAND_LINE = "environment", "command line"
+PLACES = {ENVIRONMENT: "in the environment", COMMAND_LINE: "on the command line"}
+"""The sources of settings besides the file."""
+
+TYPE_NAMES = {"int": "an integer", "float": "a number", "bool": "true or false", "str": "a text"}
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -82,8 +88,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     public_url: Annotated[
         str,
         Meta(
-            description="Public URL of this Headspace, such as `https://headspace.example.net`. Notifications then "
-            "contain links to answer. Its host must be in `allowed_hosts`. Empty: no links.",
+            description="Public URL of this daemon, such as `https://headspace.example.net`. Notifications then "
+            "contain links to answer. Its host name is accepted automatically. Empty: no links.",
             pattern="^(https?://[^/?#@]+/?)?$",
         ),
     ] = ""
@@ -133,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         int, Meta(description="Maximum size of a hook or request; larger ones are rejected with status 413.", ge=1024)
     ] = 64 * MIB
     max_text_bytes: Annotated[
-        int, Meta(description="Maximum size of a stored prompt or answer; longer texts are cut in the middle.", ge=1024)
+        int, Meta(description="Maximum size of a stored prompt or reply; longer texts are cut in the middle.", ge=1024)
     ] = 256 * KIB
     max_result_bytes: Annotated[
         int,
@@ -292,8 +298,8 @@ def effective_settings(
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
     for origin, found in (
         (str(paths.config_file), _from_file(paths.config_file)),
-        ("environment", _from_environment(env)),
-        ("command line", dict(overrides or {})),
+        (ENVIRONMENT, _from_environment(env)),
+        (COMMAND_LINE, dict(overrides or {})),
     ):
         _check(found, origin)
         values.update(found)
@@ -346,16 +352,32 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _check(values: dict[str, Any], origin: str) -> None:
-    try:
-        for pattern in msgspec.convert(values, Settings, strict=False).redact:
-            re.compile(pattern)
-    except (msgspec.ValidationError, re.error) as error:
-        known = ", ".join(Settings.__struct_fields__)
-        raise BadConfiguration(
-            "bad_configuration",
-            f"A setting from {origin} is invalid: {error}",
-            f"Fix it. `headspace config` describes all settings: {known}.",
-        ) from error
+    for name, value in values.items():
+        try:
+            for pattern in msgspec.convert({name: value}, Settings, strict=False).redact:
+                re.compile(pattern)
+        except (msgspec.ValidationError, re.error) as error:
+            raise BadConfiguration(
+                "bad_configuration",
+                _describe_problem(name, value, origin, error),
+                f"Correct `{name}` {PLACES.get(origin, f'in {origin}')}. docs/configuration.md lists all settings.",
+            ) from error
+
+
+def _describe_problem(name: str, value: Any, origin: str, error: Exception) -> str:
+    """Why a value is invalid: "`HEADSPACE_PORT` must be an integer, not 'abc'."."""
+    if name not in Settings.__struct_fields__:
+        return f"There is no setting `{name}`."
+    shown = f"HEADSPACE_{name.upper()}" if origin == ENVIRONMENT else name
+    if isinstance(error, re.error):
+        return f"`{shown}` contains an invalid regular expression: {error}."
+    if name not in LIST_SETTINGS and (choices := get_args(get_type_hints(Settings)[name])):
+        return f"`{shown}` must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}."
+    if name in LIST_SETTINGS:
+        return f"`{shown}` must be a list of texts, not {value!r}."
+    if expected := re.match(r"Expected `(\w+)`(?:,|( [<>]=? [\d.]+))", str(error)):
+        return f"`{shown}` must be {TYPE_NAMES[expected[1]]}{expected[2] or ''}, not {value!r}."
+    return f"`{shown}` is not valid: {value!r}."
 
 
 def without_password(url: str) -> str:

@@ -26,6 +26,7 @@ from claude_headspace.journal.open import (
     sqlite_path,
 )
 from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.kernel.text import count
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
@@ -35,7 +36,6 @@ from claude_headspace.surfaces.cli.presentation.status import verify_result
 from claude_headspace.surfaces.cli.progress import progress_bar, progress_bars
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.client.running_daemon import daemon_lock, find_daemon, is_locked
-from claude_headspace.surfaces.text.formatting import count
 
 EXIT_ERROR = 1
 

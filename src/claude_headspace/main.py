@@ -3,7 +3,7 @@
 Exit codes
     0    success, also if there was nothing to do
     1    failure; standard error gives the reason and the next step
-    2    invalid command line
+    2    usage error: unknown option or missing argument
     3    the daemon is required and does not answer
     4    `run`: the daemon rejected the agent, for example because its name is taken
     127  `run`, `resume`: Claude Code is not installed

@@ -158,7 +158,7 @@ def test_without_any_room_the_sender_is_told(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.journal.trouble = AWAY
     (tmp_path / "full").touch()
-    with pytest.raises(JournalUnavailable, match="neither can the spool"):
+    with pytest.raises(JournalUnavailable, match="Neither the database nor the spool"):
         asyncio.run(room.send(1))
     room.journal.trouble = None
     assert asyncio.run(room.send(2)) == "stored"
@@ -173,5 +173,5 @@ def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
     assert room.refusals == ["nowhere_to_store"]
     assert room.outages.all[-1].lost == 1
     room.verdict = ABSTAIN
-    with pytest.raises(JournalUnavailable, match="neither can the spool"):
+    with pytest.raises(JournalUnavailable, match="Neither the database nor the spool"):
         asyncio.run(room.send(2, asked=True))

@@ -95,4 +95,4 @@ def test_the_daemon_is_consistent_afterwards(daemon: RunningDaemon) -> None:
     assert daemon.get("/health", scope=None).json()["status"] == "ok"
     assert daemon.verified()
     assert "request_failed" not in daemon.log
-    assert "event_not_understood" not in daemon.log
+    assert "event_processing_failed" not in daemon.log

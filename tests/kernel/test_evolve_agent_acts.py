@@ -120,13 +120,13 @@ def test_a_registered_agent_ends_with_its_wrapper() -> None:
     """No other source would report it; a client that reported continues."""
     gone = facts.WrapperVanished(40)
     placeholder = act(new_agent(), WRAPPER, 1).agent
-    assert act(placeholder, gone, 5).agent.end_reason == "the process that started it is gone"
+    assert act(placeholder, gone, 5).agent.end_reason == "the process that started it ended"
     assert act(placeholder, facts.WrapperVanished(41), 5).agent.ended_at is None
     story = supervised()
     alone = act(story.agent, gone, 10).agent
     assert (alone.ended_at, alone.wrapper_pid) == (None, None)
     assert alone.supervision is not None
-    assert alone.supervision.ended == "who supervised it is gone"
+    assert alone.supervision.ended == "the supervising process ended"
 
 
 def test_an_unfinished_restart_ends_the_agent() -> None:

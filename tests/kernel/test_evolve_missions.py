@@ -147,7 +147,7 @@ def test_a_conversation_is_told_each_result_once() -> None:
     story.report(acts.ConversationWoken(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
     told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
-    story.hook("UserPromptSubmit", prompt="[Headspace] A worker is back", decisions=told)
+    story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=told)
     assert story.agent.worker_reports == ()
 
 

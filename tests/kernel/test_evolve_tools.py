@@ -190,7 +190,7 @@ def test_a_later_step_closes_a_stale_wait(story: Story) -> None:
     story.asks_permission("rm x", at=4.05)
     story.calls("t2", "ls", at=9)
     assert story.board == ("working", None)
-    assert resolutions(story) == [("permission", "the agent went on")]
+    assert resolutions(story) == [("permission", "the agent continued")]
     assert story.evidence.confidence == "medium"
 
 

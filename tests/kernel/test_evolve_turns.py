@@ -104,7 +104,7 @@ def test_a_duplicated_prompt_is_one(story: Story, prompt_id: str | None) -> None
     story.prompted("Fix it", prompt_id, at=3)
     change = story.prompted("Fix it", prompt_id, at=3.002)
     assert story.turns == [("USER", "COMMAND", "Fix it")]
-    assert change.anomalies == ["prompt told twice"]
+    assert change.anomalies == ["duplicate prompt"]
 
 
 def test_the_same_text_later_is_another_prompt(story: Story) -> None:
@@ -325,7 +325,7 @@ def test_a_duplicated_stop_is_one(story: Story, message: str) -> None:
     board, turns = story.board, story.turns
     change = story.stops(message, at=5.003)
     assert (story.board, story.turns, len(story.waits) <= 1) == (board, turns, True)
-    assert change.anomalies == ["end told twice"]
+    assert change.anomalies == ["duplicate end"]
 
 
 def test_a_duplicated_stop_does_not_end_the_queued_turn(story: Story) -> None:

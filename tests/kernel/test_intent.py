@@ -253,4 +253,4 @@ def test_long_code_never_changes_the_detection(text: str) -> None:
 
 def test_the_reason_names_the_phrase() -> None:
     """The reason is a text for people."""
-    assert detect_intent("Please confirm.").reason == "asks the human for something: “please confirm”"
+    assert detect_intent("Please confirm.").reason == "asks the user: “please confirm”"

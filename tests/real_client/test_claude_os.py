@@ -79,6 +79,6 @@ def test_the_next_prompt_brings_a_warning_that_came_too_late_for_the_turn(runner
     runner.asks("Fill it", [reply(text("Shall I go on?"), tokens=FULL)])
     wait_until(lambda: runner.agent["context_percent"] == 81.0, "the measure")
     [asked] = runner.asks("Go on", [reply(text("Done."), tokens=FULL)], "--continue")
-    assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to transition") == 1
+    assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to reset") == 1
     [more] = runner.asks("Once more", [reply(text("Done."), tokens=FULL)], "--continue")
     assert more.count("Context at 81% - Write") <= 1

@@ -29,7 +29,7 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
         "Send somebody": [reply(bash(START)), reply(text("On its way."))],
         "by yourself": [reply(text("ANSWERED-4712"))],
         "Report before you end": [reply(bash("headspace report REPORTED-4711")), reply(text("Bye."))],
-        "A worker is back": [reply(text("So there are four."))],
+        "A worker has finished": [reply(text("So there are four."))],
     }
     with ScriptedModel(script) as model:
         client = Client(installation.terminals, home, model.url, *ALLOWED)
@@ -37,7 +37,7 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
         client.write("Send somebody")
         client.send()
         wait_until(lambda: "So there are four." in client.screen, "the conversation to continue")
-        woken = [request for request in map(str, model.requests) if "A worker is back: Count the files" in request]
+        woken = [request for request in map(str, model.requests) if "A worker has finished: Count the files" in request]
         assert woken
         assert "REPORTED-4711" in woken[-1]
         assert "ANSWERED-4712" in woken[-1]
@@ -47,7 +47,7 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
         [conversation] = [each for each in installation.daemon.agents() if each["id"] == mission["conversation_id"]]
         assert (conversation["mode"], conversation["news"]) == ("interactive", [])
         turns = installation.daemon.get(f"/api/agents/{conversation['id']}/turns").json()
-        assert sum("A worker is back" in turn["text"] for turn in turns if turn["actor"] == "USER") == 1
+        assert sum("A worker has finished" in turn["text"] for turn in turns if turn["actor"] == "USER") == 1
         reminded = [request for request in map(str, model.requests) if "Report before you end" in request]
         assert reminded
         client.close()

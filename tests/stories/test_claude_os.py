@@ -227,7 +227,7 @@ def test_a_prompt_updates_the_activity_time_and_warns_once_per_level(open_setup:
     )
     assert setup.context("UserPromptSubmit", prompt="Three") == ""
     setup.report_context(83.2)
-    assert "WARNING]: Context at 83% - Write reset notes and prepare to transition" in setup.context(
+    assert "WARNING]: Context at 83% - Write reset notes and prepare to reset" in setup.context(
         "UserPromptSubmit", prompt="Four"
     )
     assert setup.context("UserPromptSubmit", prompt="Five") == ""

@@ -17,7 +17,7 @@ from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
 
-WOKEN = "[Headspace] A worker is back: "
+WOKEN = "[Headspace] A worker has finished: "
 
 
 @pytest.fixture(scope="module")

@@ -487,8 +487,8 @@ def test_a_bus_without_a_notification_service_is_not_a_desktop(tmp_path: Path) -
     ):
         for number in range(3):
             ask(daemon, f"s{number}")
-        wait_until(lambda: "no_desktop" in daemon.log, "a line in the log")
-        assert daemon.log.count("no_desktop") == 1
+        wait_until(lambda: "desktop_unavailable" in daemon.log, "a line in the log")
+        assert daemon.log.count("desktop_unavailable") == 1
         assert "no notification service in the D-Bus session" in headspace(daemon, "notify", "rules").stdout
         assert "no channel: no notification service in the D-Bus session" in headspace(daemon, "doctor").stdout
         assert (notices(daemon), daemon.get("/health").json()["status"]) == ([], "ok")

@@ -245,7 +245,7 @@ def test_a_kill_is_reported_afterwards(tmp_path: Path) -> None:
             assert (outage["spooled"], bool(outage["until"])) == (3, True)
             assert "3 events waited in the spool" in hooks.headspace("status").stdout
             assert daemon.stop() == 0
-    assert daemon.log.count("predecessor_killed") == 1
+    assert daemon.log.count("previous_daemon_killed") == 1
 
 
 def test_spooled_events_of_an_outage_are_counted_across_a_kill(tmp_path: Path) -> None:

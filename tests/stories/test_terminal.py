@@ -250,7 +250,7 @@ def test_a_killed_wrapper_leaves_no_placeholder(tmux: Terminal, tmp_path: Path) 
     wrapper.kill()
     wrapper.wait()
     wait_until(lambda: tmux.daemon.agent("orphan")["state"] == "ended", "the end of the placeholder")
-    assert tmux.daemon.agent("orphan")["end_reason"] == "the process that started it is gone"
+    assert tmux.daemon.agent("orphan")["end_reason"] == "the process that started it ended"
     child.kill()
 
 

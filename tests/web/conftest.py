@@ -82,7 +82,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
 
 
 def start_effort(daemon: RunningDaemon, agent: str) -> str:
-    """An effort with log entries, a hand-over and a message. Returns its id."""
+    """An effort with log entries, a handover and a message. Returns its id."""
     here = {"cwd": daemon.agent(agent)["cwd"]}
     who = {"CLAUDE_CODE_SESSION_ID": daemon.agent(agent)["session_id"]}
     task = {"title": "Emoji in passwords", "keywords": ["login", "encoding"], "phase": "test"}

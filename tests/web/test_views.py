@@ -100,7 +100,7 @@ def test_an_effort_is_linked_from_its_agent(pages: Pages, sample: Sample) -> Non
     page.get_by_role("link", name="fix #1, test").click()
     expect(page.locator("h1")).to_have_text("fix #1")
     expect(page.get_by_role("region", name="Log")).to_contain_text("UTF-8 instead; old hashes stay valid.")
-    expect(page.get_by_role("region", name="Sessions")).to_contain_text("handed over")
+    expect(page.get_by_role("region", name="Sessions")).to_contain_text("handover stored")
     expect(page.get_by_text("Next: the page's own tests.").first).to_be_visible()
     expect(page.get_by_role("region", name="Messages")).to_contain_text("Release is on Friday. queued")
     page.get_by_role("link", name="← Efforts").click()

@@ -22,7 +22,9 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 @examples("headspace serve", "headspace serve --port 0")
 def serve(
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on; 0 chooses a free port.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", "-p", metavar="PORT", help="Port to listen on; 0 chooses a free port.")
+    ] = None,
     until_eof: Annotated[
         bool, typer.Option("--until-eof", help="Stop when standard input is closed, for example by the parent process.")
     ] = False,

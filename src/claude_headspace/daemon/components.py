@@ -37,6 +37,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.sanitize import Bounds, Redactor
+from claude_headspace.kernel.text import count
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.mission_reports import MissionReports
@@ -112,7 +113,7 @@ class Stream:
     def health(self) -> tuple[bool, str | None, str]:
         """It always runs; why following fails, and the number of readers."""
         failures = (each.failure for each in (self.listener, self.follower) if each is not None and each.failure)
-        return True, next(failures, None), f"{self.events.readers} readers"
+        return True, next(failures, None), count(self.events.readers, "reader")
 
 
 def build_stream(base: Base) -> Stream:

@@ -41,7 +41,7 @@ def journal_health(journal: Journal, outages: Outages) -> ReportHealth:
     def report() -> tuple[bool, str | None, str]:
         outage = outages.current
         failure = f"{outage.reason} (since {iso(outage.since)})" if outage else journal.storage_problem()
-        return True, failure, "shared with other daemons" if journal.is_shared else "this daemon's own"
+        return True, failure, "shared with other daemons" if journal.is_shared else "not shared"
 
     return report
 

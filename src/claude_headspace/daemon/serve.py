@@ -76,7 +76,7 @@ def serve(
         info = _announce(settings, paths, listener)
         log.info("listening", url=info.url, database=info.database)
         if answers_nobody_else(settings):
-            log.warning("answers_nobody_else", host=settings.host, hint="Set `allowed_hosts`.")
+            log.warning("allowed_hosts_empty", host=settings.host, hint="Set `allowed_hosts`.")
         listening(info, "".join(away))
         try:
             _run(daemon, listener)
@@ -118,8 +118,8 @@ def _refuse_open_bind(settings: Settings) -> None:
     if _is_open_bind(settings) and settings.ingest != "token":
         raise BadConfiguration(
             "open_bind",
-            f"Headspace does not listen on {settings.host} without tokens: everybody on the network could speak to it.",
-            'Set `ingest = "token"` and name the address in `allowed_hosts`, or use 127.0.0.1.',
+            f"Headspace does not listen on {settings.host} without tokens: anyone on the network could send events.",
+            'Set `ingest = "token"` and add the host name to `allowed_hosts`, or use 127.0.0.1.',
         )
 
 
@@ -140,7 +140,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         raise BadConfiguration(
             "cannot_listen",
             f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
-            "Another program uses that port or the address is wrong: try `headspace serve --port 0`.",
+            "Choose another port, such as `headspace serve --port 0`, or correct the address.",
         ) from error
     with listener:
         yield listener

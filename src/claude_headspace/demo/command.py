@@ -29,7 +29,7 @@ from claude_headspace.surfaces.tui.feed import LiveFeed
 @examples("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")
 def demo(
     length: Annotated[
-        str | None, typer.Option("--for", metavar="60s", help="Stop after this time. Without it: until Ctrl+C.")
+        str | None, typer.Option("--for", metavar="DURATION", help="Stop after this time. Without it: until Ctrl+C.")
     ] = None,
     tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal. Quit it to stop.")] = False,
     only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link, do not open a browser.")] = False,
@@ -41,7 +41,8 @@ def demo(
         int | None, typer.Option("--agents", min=1, help="Number of agents. Scenarios repeat if there are too few.")
     ] = None,
     directory: Annotated[
-        Path | None, typer.Option("--directory", help="A new directory to use instead of a temporary one.")
+        Path | None,
+        typer.Option("--directory", metavar="DIR", help="A new directory instead of a temporary one."),
     ] = None,
 ) -> None:
     """Run a demo with simulated agents.

@@ -249,7 +249,7 @@ class Batch:
             record.change, record.publish = change, react(before, change) if submission.announce else ()
             record.anomaly = "; ".join(filter(None, (*change.anomalies, failure))) or None
         except Exception as error:
-            log.exception("event_not_understood", event_name=envelope.name, agent=agent.id)
+            log.exception("event_processing_failed", event_name=envelope.name, agent=agent.id)
             record.anomaly = f"{NOT_UNDERSTOOD}{type(error).__name__}"
             record.claims = ()
             return self._add(record, Outcome(agent, strategy, verdict))

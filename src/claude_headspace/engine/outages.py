@@ -79,10 +79,10 @@ class Outages:
     def record_killed_daemon(self, pid: int, last_seen: Micros) -> None:
         """Record that the previous daemon was killed. Events in the spool count for the ongoing outage, if any."""
         ongoing = self._outages.pop() if self.current is not None else None
-        reason = f"the daemon before this one (pid {pid}) was killed or crashed"
+        reason = f"the previous daemon (pid {pid}) was killed or crashed"
         outage = Outage(last_seen, reason, self._clock(), 0 if ongoing else self._count_waiting())
         self._outages.extend(each for each in (outage, ongoing) if each is not None)
-        log.warning("predecessor_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
+        log.warning("previous_daemon_killed", pid=pid, last_seen=iso(last_seen), waiting=outage.spooled)
         self._store()
 
     def count_spooled(self) -> None:
@@ -101,7 +101,7 @@ class Outages:
         if outage is not None:
             outage.until = self._clock()
             outage.spooled += self._count_waiting()
-            log.warning("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
+            log.info("journal_available", seconds=(outage.until - outage.since) / 1e6, spooled=outage.spooled)
             self._store()
 
     def _store(self) -> None:

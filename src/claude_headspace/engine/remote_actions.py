@@ -144,8 +144,8 @@ class RemoteActions:
         if not is_accepted:
             raise Refused(
                 "host_away",
-                f"The Headspace on {agent.host} did not accept it: nothing was done, and nothing will be.",
-                f"Start it there with `headspace up`, and ask again: {agent.name} runs on {agent.host}.",
+                f"The daemon on {agent.host} did not accept the request in time. It was cancelled.",
+                f"{agent.name} runs on {agent.host}. Start the daemon there with `headspace up`, then try again.",
             )
 
     async def _output(self, agent: Agent, action_id: str) -> msgspec.Raw:
@@ -192,22 +192,26 @@ class RemoteActions:
             return Result(refusal=Refusal(error.code, error.message, error.hint, error.status))
         except Exception:  # a bug here is reported to the requester as if it had happened there
             log.exception("remote_action_failed", agent=agent_id)
-            return Result(refusal=Refusal("bug", "Headspace made a mistake.", "See `headspace logs` there.", 500))
+            return Result(
+                refusal=Refusal("bug", f"Internal error on {self._host}.", "See `headspace logs` there.", 500)
+            )
 
     async def _check(self, agent_id: str, action: Action, age: Micros) -> Agent:
         """The agent, if the action can be done here and now."""
         agent = await asyncio.to_thread(self._journal.agent, agent_id)
         if agent is None:
-            raise Refused("unknown_agent", "The agent is gone.", "See `headspace list`.")
+            raise Refused("unknown_agent", "The agent does not exist any more.", "See `headspace list`.")
         require_local(agent, self._host)
         if age > MAX_AGE:
             raise Refused(
                 "too_old",
-                f"It was requested {age // SECOND} seconds ago by the clock of {self._host}: nothing was done.",
-                "Ask again; if that does not help, set the clocks of both machines.",
+                f"The request is {age // SECOND} seconds old by the clock of {self._host}. Nothing was done.",
+                "Try again. If that does not help, synchronize the clocks of both machines.",
             )
         if action.what not in self._handlers:
-            raise Refused("unknown_errand", f"{self._host} does not know {action.what}.", "Upgrade its Headspace.")
+            raise Refused(
+                "unknown_errand", f"The daemon on {self._host} does not support {action.what}.", "Upgrade it."
+            )
         return agent
 
     async def stop(self) -> None:
@@ -237,8 +241,8 @@ def _content(event: StoredEvent) -> msgspec.Raw:
 def _no_result(agent: Agent) -> Refused:
     return Refused(
         "no_word",
-        f"The Headspace on {agent.host} has not reported a result: it may be done.",
-        f"Look at {agent.name} before you ask again.",
+        f"The daemon on {agent.host} has not reported a result. The action may have been done.",
+        f"Check {agent.name} before you try again.",
     )
 
 

@@ -83,8 +83,8 @@ class SpoolFallback:
             self._outages.count_lost()
             raise JournalUnavailable(
                 "nowhere_to_store",
-                f"The journal cannot be written, and neither can the spool: {error.strerror}.",
-                "Make room on the disk, and see `headspace logs`.",
+                f"Neither the database nor the spool can be written: {error.strerror}.",
+                "Free some disk space, and see `headspace logs`.",
             ) from error
         self._outages.count_spooled()
 

@@ -38,6 +38,7 @@ from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Observations
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.text import count
 from claude_headspace.ports import Clock, Outcome, StreamMessage, Transaction, Writer
 
 log = structlog.get_logger(__name__)
@@ -105,7 +106,7 @@ class Engine:
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why the last batch failed, and the length of the queue."""
-        return self.running, self.failure, f"{self.queued} waiting"
+        return self.running, self.failure, f"{count(self.queued, 'event')} waiting"
 
     def start(self) -> None:
         """Start processing."""

@@ -298,7 +298,7 @@ def dialect_for(url: str) -> tuple[Dialect, URL]:
 UNAVAILABLE, UNUSABLE = "journal_unavailable", "database_unusable"
 """Error codes: may disappear without a restart, or not."""
 
-MESSAGE_PREFIX = "The journal cannot be used: "
+MESSAGE_PREFIX = "The database cannot be used: "
 
 
 @contextmanager
@@ -324,7 +324,7 @@ HINTS = (
     (
         "refused|resolve|translate host|timeout expired|unreachable|No route|No such file|starting up|shutting down"
         "|closed|terminating",
-        "Is the server up, and is the address right?",
+        "Check that the server is running and the address is correct.",
     ),
     ("too many clients|connection slots", "Raise `max_connections` on the server."),
     ("read-only transaction", "This server is read-only: use the primary server, or make this one writable."),
@@ -332,7 +332,10 @@ HINTS = (
         "permission denied",
         "The user must own the database or be allowed to create tables in it: `createdb -E UTF8 -O USER NAME`.",
     ),
-    ("connection failed|connection is bad", "Is the server up, and are the address, the user and the password right?"),
+    (
+        "connection failed|connection is bad",
+        "Check that the server is running, and that the address, the user and the password are correct.",
+    ),
 )
 """Pattern of the error message → what to do. The message decides, because a refused connection has no error code.
 Messages in other languages get the default hint.

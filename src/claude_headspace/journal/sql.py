@@ -100,7 +100,7 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
         with self.transaction() as batch:
             batch.lock_exclusively()
             if batch.connection.execute(OUTDATED_AGENT).first() is not None:
-                log.info("Rebuilding the journal from its log for this version. This may take a while.")
+                log.info("projections_rebuilding")
                 _rebuild(batch.connection)
         self._cache.clear()
 

@@ -154,7 +154,9 @@ class SqlWriter(SqlReader):
                 batch.connection.rollback()
         finally:
             self._lock.release()
-        raise JournalUnavailable(UNAVAILABLE, f"{MESSAGE_PREFIX}{problem}.", "Until then hooks wait in the spool.")
+        raise JournalUnavailable(
+            UNAVAILABLE, f"{MESSAGE_PREFIX}{problem}.", "Restore the file. Events are kept in the spool."
+        )
 
     def _record_first_error(self, context: ExceptionContext) -> None:
         """Only errors of the batch's own connection: a dead connection found in the pool is replaced without harm."""

@@ -32,7 +32,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
     always: bool = False
     """Also apply the permission rules that the client suggests."""
     answers: dict[str, str | list[str]] | None = None
-    """By the text or header of the question: a label, several labels, or own text."""
+    """By the text or header of the question: a label, several labels, or free text."""
     action: Literal["accept", "decline", "cancel"] | None = None
     content: dict[str, Any] | None = None
     """The filled-in form of an elicitation."""
@@ -69,11 +69,11 @@ def too_late(agent: Agent, event: Event) -> str | None:
         return None
     wait = next((wait for wait in agent.waits if wait.id == fact.wait_id), None)
     if wait is None:
-        return "The wait is closed: this answer is not needed any more."
+        return "This wait is closed. The answer is not needed any more."
     if wait.answered is not None:
-        return "Another answer was first."
+        return "This wait was already answered."
     if wait.held_until <= event.meta.at:
-        return "The dialog is not held open any more: answer it in the terminal."
+        return "Headspace can no longer answer this dialog. Answer it in the terminal."
     return None
 
 
@@ -101,7 +101,7 @@ def _form_mismatch(wait: Wait, answer: Answer) -> str | None:
 
 def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) -> str | None:
     if not answers:
-        return "Answer a question with `answers`: the question, and a label, several labels, or own text."
+        return "Answer a question with `answers`: the question, and a label, several labels, or free text."
     known = {name for question in wait.questions for name in (question.text, question.header) if name}
     if unknown := [name for name in answers if known and name not in known]:
         return f"There is no question “{unknown[0][:200]}”."

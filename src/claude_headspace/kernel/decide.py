@@ -34,6 +34,7 @@ MESSAGES = {
     Ruling.ALLOW: "Headspace allows this",
 }
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
+INFINITIVES = {Use.READ: "read", Use.WRITE: "write", Use.DELETE: "delete"}
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -93,7 +94,7 @@ def _allows_everything(matches: list[Match], call: Call) -> bool:
 
 def format_reason(ruling: Ruling, match: Match) -> str:
     """Return the reason that the model and the user see."""
-    doubt = ", as far as can be determined" if match.unclear else ""
+    doubt = " (the value of a variable is unknown)" if match.unclear else ""
     reason = f" {match.rule.reason}" if match.rule.reason else ""
     return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason} (rule {match.rule.id})"
 
@@ -196,14 +197,19 @@ def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Ma
         patterns = _patterns_for(rule, use)
         if not patterns or _is_excepted(rule, use, call):
             continue
-        description = f"{use.used_by} {VERBS[use.use]} {use.path}".strip().replace(UNKNOWN, "?")
         if any(_reaches(pattern, use, call) for pattern in patterns):
-            yield Match(rule, description, program=program)
+            yield Match(rule, _describe_use(use, VERBS[use.use]), program=program)
             return
         if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
-            unclear = Match(rule, description, unclear=True, program=program)
+            empty = re.sub("/+", "/", use.path.replace(UNKNOWN, "")) or use.path  # with an empty unknown part
+            possible = msgspec.structs.replace(use, path=empty)
+            unclear = Match(rule, _describe_use(possible, f"may {INFINITIVES[use.use]}"), unclear=True, program=program)
     if unclear is not None:
         yield unclear
+
+
+def _describe_use(use: PathUse, verb: str) -> str:
+    return f"{use.used_by} {verb} {use.path}".strip().replace(UNKNOWN, "?")
 
 
 def _patterns_for(rule: Rule, use: PathUse) -> list[str]:

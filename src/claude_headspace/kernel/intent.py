@@ -109,7 +109,7 @@ def detect_intent(text: str) -> Detection:
     lines = _readable_lines(text[-_MAX_CHARACTERS:], is_cut)
     sentences = _last_sentences(_closing_lines(lines))
     if not sentences:
-        return Detection(Intent.COMPLETION, 0.2, "there are no words to read")
+        return Detection(Intent.COMPLETION, 0.2, "empty message")
     if not is_cut and len(sentences) < _MAX_SENTENCES:
         opening = sentences[:_MAX_OPENING_SENTENCES]
     else:
@@ -273,14 +273,14 @@ def _classify_sentence(sentences: Sequence[_Sentence], index: int, finished: boo
     """The detection of a sentence that is a request, an offer or an open question; None for others."""
     sentence = sentences[index]
     if phrase := phrases.REQUESTS.find(sentence.words):
-        return Detection(Intent.QUESTION, 0.9, f"asks the human for something: “{phrase}”")
+        return Detection(Intent.QUESTION, 0.9, f"asks the user: “{phrase}”")
     if _is_polite(sentence):
         return None
     if phrase := phrases.OFFERS.find(sentence.words):
-        return None if finished else Detection(Intent.QUESTION, 0.85, f"offers to go on and waits: “{phrase}”")
+        return None if finished else Detection(Intent.QUESTION, 0.85, f"offers to continue: “{phrase}”")
     if not _is_question(sentence) or phrases.REPORTED_QUESTIONS.find(sentence.words) or _is_answered(sentences, index):
         return None
-    return Detection(Intent.QUESTION, 0.95, "asks a question that nothing after it answers")
+    return Detection(Intent.QUESTION, 0.95, "ends with a question")
 
 
 def _is_polite(sentence: _Sentence) -> bool:
@@ -325,10 +325,10 @@ def _find_finished_claim(opening: Sequence[_Sentence], sentences: Sequence[_Sent
     """The claim that the task is finished, or two hints of a summary; None without them."""
     for sentence in (*reversed(sentences[-_MAX_CLAIM_SENTENCES:]), *opening):
         if phrase := _finished_phrase(sentence):
-            return Detection(Intent.END_OF_TASK, 0.9, f"says that the work is finished: “{phrase}”")
+            return Detection(Intent.END_OF_TASK, 0.9, f"reports finished work: “{phrase}”")
     hints = {hint for sentence in sentences if (hint := phrases.SUMMARY_HINTS.find(sentence.words))}
     if len(hints) > 1:
-        return Detection(Intent.END_OF_TASK, 0.7, f"sums up finished work: “{'”, “'.join(sorted(hints))}”")
+        return Detection(Intent.END_OF_TASK, 0.7, f"summarizes finished work: “{'”, “'.join(sorted(hints))}”")
     return None
 
 
@@ -342,5 +342,5 @@ def _finished_phrase(sentence: _Sentence) -> str:
 
 def _completion(sentences: Sequence[_Sentence]) -> Detection:
     if _is_polite(sentences[-1]):
-        return Detection(Intent.COMPLETION, 0.75, "ends with kind words that need no answer")
-    return Detection(Intent.COMPLETION, 0.65, "neither needs an answer nor says that the task is finished")
+        return Detection(Intent.COMPLETION, 0.75, "closing phrase")
+    return Detection(Intent.COMPLETION, 0.65, "no question and no statement that the task is finished")

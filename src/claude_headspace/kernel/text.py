@@ -1,4 +1,4 @@
-"""Texts of events: shorten summaries, names and ids, and find the strings of a JSON value. Pure."""
+"""Texts: shorten summaries, names and ids, format numbers with nouns, find the strings of a JSON value. Pure."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -30,6 +30,11 @@ def short(text: _Name) -> _Name:
     if text is None or len(text) <= MAX_NAME:
         return text
     return f"{text[: MAX_NAME - 1]}…"  # type: ignore[return-value]  # a str, like the argument
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 agent", "1,204 events"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def strings_in(value: Any, depth: int = 0) -> Iterator[str]:

@@ -24,6 +24,7 @@ from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.text import count
 from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
 
 MESSAGE_TYPES = ("wait_answered", "wait_closed")
@@ -58,7 +59,7 @@ class HeldHooks:
 
     def health(self) -> tuple[bool, str | None, str]:
         """The health of this component: it always runs, and holds this many hooks."""
-        return True, None, f"{len(self._open)} questions held open"
+        return True, None, count(len(self._open), "request")
 
     def accepts(self, agent: Agent, wait: Wait | None) -> bool:
         """Whether to hold a hook about this wait."""

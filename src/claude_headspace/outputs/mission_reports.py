@@ -27,6 +27,7 @@ from claude_headspace.kernel.evolve.missions import unreported_workers
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.messages import summary, wake_up
 from claude_headspace.kernel.mission.notices import hooks_with_notice
+from claude_headspace.kernel.text import count
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.ports import Clock, ExpectHooks, Reader, Recorder, StreamMessage
 
@@ -71,7 +72,7 @@ class MissionReports(Loop):
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why it fails, and how many agents wait for a notice."""
-        return self.running, self.failure, f"{len(self._hooks)} agents wait for a notice"
+        return self.running, self.failure, f"{count(len(self._hooks), 'agent')} with undelivered results"
 
     # --- changes ---
 

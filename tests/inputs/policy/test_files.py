@@ -142,7 +142,7 @@ def test_users_rule_about_contacts_stays_enabled(paths: Paths) -> None:
 
 def test_named_file_must_exist(paths: Paths, tmp_path: Path) -> None:
     """A mistyped path is an error, not an empty policy."""
-    with pytest.raises(BadConfiguration, match="there is no such file"):
+    with pytest.raises(BadConfiguration, match="does not exist"):
         load_rules(paths, "guard", tmp_path / "missing.toml")
 
 

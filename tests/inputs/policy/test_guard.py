@@ -74,7 +74,7 @@ def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:
         assert (found.ruling, found.enforced, found.lapse) == ("deny", False, NOT_ASKED)
     judge(guard, call("ls", START + 3_600 * SECOND), expects_reply=False)
     assert [(lapse.calls, lapse.until - lapse.since) for lapse in guard.lapses] == [(3, 30 * SECOND), (1, 0)]
-    assert "guard off from" in guard.health()[2]
+    assert "guard off for 4 tool calls;" in guard.health()[2]
 
 
 def test_preset_watch_has_no_lapses(paths: Paths, home: Path) -> None:

@@ -57,7 +57,7 @@ def test_the_levels(percent: float | None, level: int) -> None:
     ("percent", "words"),
     [
         (60, "[CLAUDE OS SYS: INFO]: Context at 60% - Consider writing reset notes soon"),
-        (80, "[CLAUDE OS SYS: WARNING]: Context at 80% - Write reset notes and prepare to transition"),
+        (80, "[CLAUDE OS SYS: WARNING]: Context at 80% - Write reset notes and prepare to reset"),
         (90.7, "[CLAUDE OS SYS: WARNING]: Context at 90% - URGENT"),
         (95, "[CLAUDE OS SYS: WARNING]: Context at 95% - CRITICAL"),
     ],

@@ -21,12 +21,12 @@ def news(goal: str, text: str = "") -> WorkerReport:
 
 
 def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
-    """Asked, outcome, report, last answer, duration, cost."""
+    """Goal, outcome, report, last reply, duration, cost."""
     text = summary(new_agent(cost_usd=0.42), DONE)
     assert text.splitlines()[0] == "The worker calm-otter has succeeded after 1 min 15 s, for $0.42 (mission m1)."
-    assert "Asked: Count the tests" in text
+    assert "Goal: Count the tests" in text
     assert "Its report:\nThere are 12." in text
-    assert "Its last answer:\nI counted them." in text
+    assert "Its last reply:\nI counted them." in text
 
 
 def test_a_worker_that_said_nothing_is_told_so() -> None:
@@ -35,15 +35,15 @@ def test_a_worker_that_said_nothing_is_told_so() -> None:
     text = summary(new_agent(), mission)
     assert "has failed after 0 s (mission m1)" in text
     assert "Ended: its client ended (vanished)" in text
-    assert "It said nothing." in text
+    assert "It sent no report." in text
 
 
 def test_what_wakes_a_conversation_is_one_safe_line() -> None:
     """A goal cannot press keys, break lines or make a command of it."""
     text = wake_up([news("/exit\n\x1b[A\u202e!rm -rf")])
-    assert text.startswith("[Headspace] A worker is back: /exit")
+    assert text.startswith("[Headspace] A worker has finished: /exit")
     assert text.isprintable()
-    assert wake_up([news("a"), news("b")]) == "[Headspace] 2 workers are back: a; b. See the summary."
+    assert wake_up([news("a"), news("b")]) == "[Headspace] 2 workers have finished: a; b. The summary follows."
 
 
 def test_what_is_told_at_once_is_bounded() -> None:

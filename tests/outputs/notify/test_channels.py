@@ -51,7 +51,7 @@ def test_the_state_of_every_channel(phone: Receiver) -> None:
     assert empty.available(preferences) == {"phone"}
     assert [state.detail for state in empty.states(preferences)] == [
         "nothing here",
-        "no open page may notify",
+        "no open dashboard has notification permission",
         "json://…",
     ]
     full = Channels({}, lambda _env: Screen(), lambda: True)
@@ -131,4 +131,4 @@ def test_a_missing_desktop_is_logged_once(capsys: pytest.CaptureFixture[str]) ->
     channels = Channels({}, no_desktop)
     for _ in range(3):
         channels.states(NotificationPreferences())
-    assert capsys.readouterr().out.count("no_desktop") == 1
+    assert capsys.readouterr().out.count("desktop_unavailable") == 1

@@ -95,7 +95,7 @@ def test_show(headspace: Headspace, names: dict[str, str]) -> None:
         f"◆ {names['asks']}  asks: Which database should the tests use?",
         "waiting for an answer since",
         "AskUserQuestion waits for an answer (a hook of Claude Code, high confidence)",
-        "Add a test for expired cards. (given",
+        "Add a test for expired cards. (submitted",
         "/projects/shop",
         "1. SQLite: Fast",
         "2. PostgreSQL: Like production",

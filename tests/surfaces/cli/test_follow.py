@@ -86,17 +86,17 @@ def test_tail_prints_one_line_per_event(daemon: RunningDaemon) -> None:
         daemon.post("user-prompt-submit", {**SHOP, "prompt": "Fix the login."})
         daemon.post("pre-tool-use", {**SHOP, "tool_name": "Bash", "tool_input": {"command": "npm test"}})
         daemon.post("stop", {**SHOP, "last_assistant_message": "It works."})
-        tail.wait_for("says: It works.")
+        tail.wait_for("reply: It works.")
         name = daemon.agents()[0]["name"]
         assert tail.end() == 0
     assert tail.errors == []
     assert [line.split(" ", 1)[1] for line in tail.lines] == [
         f"○ {name} appeared in shop",
         f"● {name} working: Fix the login.",
-        f"● {name} you: Fix the login.",
+        f"● {name} prompt: Fix the login.",
         f"● {name} Bash: npm test",
         f"○ {name} done",
-        f"○ {name} says: It works.",
+        f"○ {name} reply: It works.",
     ]
     assert all(len(line.split(" ", 1)[0]) == len("12:03:04") for line in tail.lines)
 

@@ -37,7 +37,7 @@ def test_the_default_config_dir(tmp_path: Path, claude: Path) -> None:
     assert (claude / "hooks" / "notify-headspace.state").readlink() == tmp_path
     assert "already" in run_headspace(tmp_path, "install", "--yes").stdout
     done = run_headspace(tmp_path, "uninstall", "--yes")
-    assert "settings.json is restored" in done.stdout
+    assert "settings.json was restored" in done.stdout
     assert (claude / "settings.json").read_text() == ORIGINAL
     assert list(claude.iterdir()) == [claude / "settings.json"]
 

@@ -10,7 +10,7 @@ def test_explain_runs_nothing(tmp_path: Path) -> None:
     """It shows the verdict, the reason, programs, files and matching rules."""
     done = run_headspace(tmp_path, "policy", "explain", "cd / && touch harm && rm -rf *")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "✕ denied  by the rule system-delete" in done.stdout
+    assert "✕ deny (rule system-delete)" in done.stdout
     assert "\n  rm -rf *\n" in done.stdout
     assert "deletes / " in done.stdout
     assert "deny  system-delete" in done.stdout
@@ -31,7 +31,7 @@ def test_explain_in_json(tmp_path: Path) -> None:
 def test_explain_other_tools_modes_and_roles(tmp_path: Path) -> None:
     """A file, a JSON input, and a session that is not interactive."""
     denied = run_headspace(tmp_path, "policy", "explain", ".env", "--tool", "Write")
-    assert "✕ denied  by the rule protected-paths" in denied.stdout
+    assert "✕ deny (rule protected-paths)" in denied.stdout
     mail = ("policy", "explain", '{"to": "ada@example.org"}', "--tool", "mcp__mail__send_email", "--mode", "mission")
     assert "messages-only-interactive" in run_headspace(tmp_path, *mail).stdout
     wrong = run_headspace(tmp_path, "policy", "explain", "{no", "--tool", "WebFetch")

@@ -14,7 +14,7 @@ def test_results_have_agent_project_and_time(headspace: Headspace, names: dict[s
     assert (done.returncode, done.stderr) == (0, "")
     assert names["asks"] in done.stdout
     assert "shop" in done.stdout
-    assert "you said" in done.stdout
+    assert "prompt" in done.stdout
     assert "Add a test for expired cards." in done.stdout
 
 

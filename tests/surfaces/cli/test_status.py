@@ -59,7 +59,7 @@ def test_status(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]
     assert "hooks arrive; sessions are also checked every 1 min" in fields["mode"]
     assert "◆ 1 waiting · ✕ 1 error · ● 2 working · ○ 1 idle" in fields["agents"]
     assert "empty" in fields["spool"]
-    assert all("ok" in fields[part] for part in ("writer", "reconciler", "stream"))
+    assert all("ok" in fields[part] for part in ("event", "session", "stream"))
 
 
 def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]]) -> None:
@@ -216,7 +216,7 @@ def test_an_invalid_setting_is_named(tmp_path: Path) -> None:
         done = run_headspace(tmp_path, command)
         assert done.returncode == 1
         assert str(tmp_path / "config.toml") in done.stderr
-        assert "`headspace config` describes all settings" in done.stderr
+        assert "docs/configuration.md lists all settings" in done.stderr
 
 
 def test_files_are_in_directories_of_the_user(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class _ContactsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load_rules(paths: Paths, preset: str, path: Path | None = None) -> RuleBook:
     """Load the built-in rules and the user's. `path` replaces the user's policy file; it must exist."""
     if path is not None and not path.is_file():
-        raise _invalid_file(path, "there is no such file")
+        raise BadConfiguration("bad_policy", f"The file {path} does not exist.", "Check the name.")
     file = path or paths.policy_file
     return _build_rule_book(preset, paths, _read_policy_file(file), file, read_contacts(paths.contacts_file))
 

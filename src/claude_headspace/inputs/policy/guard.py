@@ -32,7 +32,7 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
 from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
-from claude_headspace.kernel.views import iso
+from claude_headspace.kernel.text import count
 from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
 MAX_PREPARED = 1_000
 MAX_PROJECTS = 200
 
-NOT_ASKED = "Headspace was not asked: it was down, busy, or had just started"
+NOT_ASKED = "the daemon was down, busy or starting"
 
 
 class PreparedCall(msgspec.Struct, frozen=True):
@@ -216,12 +216,14 @@ class PolicyGuard:
     # --- health ---
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Return whether the guard runs, the problem with its files if there is one, and details with all lapses."""
+        """Return whether the guard runs, the problem with its files if there is one, and details."""
         invalid = sum(project.problem is not None for project in self._projects.values())
-        projects = f"{PROJECT_FILE} is invalid in {invalid} projects" if invalid else None
+        projects = f"{PROJECT_FILE} is invalid in {count(invalid, 'project')}" if invalid else None
         problems = "; ".join(filter(None, (self.failure, projects)))
-        rules = sum(rule.enabled for rule in self.book.policy.rules)
-        detail = "; ".join((f"{self._preset}, {rules} rules", *map(describe_lapse, self.lapses)))
+        rules = self.book.policy.rules
+        detail = f"{self._preset}, {sum(rule.enabled for rule in rules)} of {len(rules)} rules active"
+        if calls := sum(lapse.calls for lapse in self.lapses):
+            detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
 
 
@@ -231,12 +233,6 @@ def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> Proje
     except BadConfiguration as error:
         log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
         return ProjectRules(stamp, previous, error.message)
-
-
-def describe_lapse(lapse: Lapse) -> str:
-    """Describe when and why the guard was off."""
-    calls = "1 tool call" if lapse.calls == 1 else f"{lapse.calls} tool calls"
-    return f"guard off from {iso(lapse.since)} to {iso(lapse.until)} ({calls}: {lapse.reason})"
 
 
 def _describe_error(error: Exception) -> str:

@@ -23,6 +23,7 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.text import count
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +84,7 @@ class RpcServer:
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it listens, why it does not, and how many clients are connected."""
-        return self.running, self.failure, f"{self.connections} clients"
+        return self.running, self.failure, count(self.connections, "client")
 
     async def start(self) -> None:
         """Start listening. Replaces the socket of an earlier daemon; the lock proves that it is not running."""

@@ -76,7 +76,7 @@ class FileWatch(Loop):
                 self.failure = None
             except (OSError, RuntimeError) as error:  # no more watches, or a directory was removed
                 self.failure = str(error)
-                log.warning("cannot_watch", error=self.failure)
+                log.warning("directory_watch_failed", error=self.failure)
                 self._on_change(set())
                 await asyncio.sleep(RETRY_SECONDS)
 

@@ -73,8 +73,8 @@ class Reconciler(Loop):
         return polling(self._cadence, self._awake_ns() // 1_000, self._last_hook)
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Whether it runs, why it fails, and the mode in use."""
-        return self.running, self.failure, self.polling.mode.value
+        """Whether it runs, why it fails, and the interval in use."""
+        return self.running, self.failure, f"every {self.polling.interval_seconds:g} s"
 
     def hook_arrived(self, at: Micros) -> None:
         """Record a hook that fired at this time. The interval changes at once. No-op for an older one."""
@@ -113,4 +113,4 @@ class Reconciler(Loop):
                 await check()
             except Exception as error:
                 self.failure = str(error)
-                log.exception("check_failed")
+                log.exception("reconcile_failed")

@@ -16,6 +16,7 @@ from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.text import count
 from claude_headspace.ports import Journal
 
 Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
@@ -87,17 +88,17 @@ class Sources:
             "registry": (
                 registry.running,
                 registry.failure or registry.watch.failure,
-                f"{registry.client_count} clients, {registry.watch.watching} directories watched",
+                f"{count(registry.client_count, 'client')}, watches {_directories(registry.watch.watching)}",
             ),
             "transcripts": (
                 transcripts.running or starting,
                 transcripts.failure or transcripts.watch.failure,
-                f"{transcripts.file_count} files known, {transcripts.watch.watching} directories watched{refused}",
+                f"{count(transcripts.file_count, 'file')}, watches {_directories(transcripts.watch.watching)}{refused}",
             ),
             "processes": (
                 processes.running or starting,
                 processes.failure,
-                f"{sum(1 for _ in self.agents.with_client())} clients",
+                count(sum(1 for _ in self.agents.with_client()), "client"),
             ),
         }
 
@@ -110,3 +111,7 @@ class Sources:
         await self.transcripts.stop()
         await self.registry.stop()
         self.ancestry.close()
+
+
+def _directories(number: int) -> str:
+    return "1 directory" if number == 1 else f"{number} directories"

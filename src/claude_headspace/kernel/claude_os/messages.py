@@ -7,7 +7,7 @@ INFO, WARNING = "INFO", "WARNING"
 
 WITH_PROMPT = {
     60: (INFO, "Context at {percent}% - Consider writing reset notes soon"),
-    80: (WARNING, "Context at {percent}% - Write reset notes and prepare to transition"),
+    80: (WARNING, "Context at {percent}% - Write reset notes and prepare to reset"),
     90: (WARNING, "Context at {percent}% - URGENT - Stop the task and write down its minimal state"),
     95: (WARNING, "Context at {percent}% - CRITICAL - Reset now, with what the next session needs written down"),
 }
@@ -16,16 +16,15 @@ WITH_PROMPT = {
 AT_TURN_END = {
     60: (
         INFO,
-        "Memory check ({percent}% context used)\n"
-        "What should outlast this context window can be written down now, if it is not yet.",
+        "Memory check ({percent}% context used)\nWrite down anything that the next session needs.",
     ),
     80: (
         WARNING,
-        "Context at {percent}%\nTime for the reset protocol: write reset notes, then the user can clear the context.",
+        "Context at {percent}%\nPrepare to reset: write reset notes, then the user can clear the context.",
     ),
     90: (
         WARNING,
-        "Context at {percent}% - URGENT\nLeave the task as it is and write down its minimal state: done, and next.",
+        "Context at {percent}% - URGENT\nStop the task and write down its minimal state: what is done, what is next.",
     ),
     95: (
         WARNING,

@@ -16,7 +16,7 @@ from claude_headspace.kernel.wait_request import Ask
 def attention_requested(change: Change, meta: Meta, fact: facts.AttentionRequested) -> None:
     """A notification of the client: a dialog is open, or the client has been idle for a minute."""
     if fact.kind == "idle_prompt" and meta.subagent_id is None:
-        change.inferred, change.why = True, "the client reminds that it is idle"
+        change.inferred, change.why = True, "the client reported idle"
         record_idle(change, meta.at, "the client is idle")
     elif fact.ask is not None:
         dialog_seen(change, meta, fact.ask, f"the client asks for attention: {fact.message}")
@@ -45,7 +45,7 @@ def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) 
     close_waits(
         change,
         lambda wait: wait.call_id == fact.id and wait.opened_at <= meta.at - DUPLICATE_WINDOW,
-        "the server asks anew",
+        "the server asked again",
     )
     known = next((wait for wait in agent.waits if _is_elicitation(wait, fact.id)), None)
     if known is None:

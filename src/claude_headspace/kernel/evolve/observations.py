@@ -57,13 +57,13 @@ def _record_busy(change: Change, meta: Meta) -> None:
 def _close_answered_waits(change: Change, at: Micros) -> None:
     """An answer through Headspace can be applied before the registry shows the dialog."""
     if change.agent.waits:
-        close_waits(change, lambda wait: wait.answered is not None and wait.answered.at <= at, "the agent went on")
+        close_waits(change, lambda wait: wait.answered is not None and wait.answered.at <= at, "the agent continued")
 
 
 def _close_dialogs(change: Change, at: Micros) -> None:
     agent = change.agent
     agent.dialogs_closed_at = max(agent.dialogs_closed_at, at)
-    close_waits(change, lambda wait: not wait.asked_in_text and wait.opened_at <= at, "the agent went on")
+    close_waits(change, lambda wait: not wait.asked_in_text and wait.opened_at <= at, "the agent continued")
 
 
 def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:
@@ -73,9 +73,9 @@ def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) ->
         return
     agent.wrapper_pid = agent.wrapper_started_at = None
     if agent.supervision is not None:
-        agent.supervision = replace(agent.supervision, ended="who supervised it is gone")
+        agent.supervision = replace(agent.supervision, ended="the supervising process ended")
     if agent.session is None or agent.is_restarting:
-        end_agent(change, meta.at, "the process that started it is gone")
+        end_agent(change, meta.at, "the process that started it ended")
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:

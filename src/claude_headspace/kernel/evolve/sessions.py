@@ -32,7 +32,7 @@ def record_hook(change: Change, event: Event) -> None:
         agent.last_hook_at = max(agent.last_hook_at, meta.at)
         if agent.ended_at is not None and meta.at > agent.ended_at:
             agent.ended_at = agent.end_reason = None
-            change.why = "came back: a hook fired after its end"
+            change.why = "resumed: a hook fired after its end"
     if meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
         if meta.subagent_id is None:
@@ -50,7 +50,7 @@ def record_reading(change: Change, event: Event) -> None:
     agent, meta = change.agent, event.meta
     if agent.ended_at is not None and meta.at > agent.ended_at and _revives(event, agent.ended_at):
         agent.ended_at = agent.end_reason = None
-        change.why = "came back: a prompt or a client came after its end"
+        change.why = "resumed: a prompt or a client followed its end"
     if meta.origin is Origin.TRANSCRIPT and meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
         if meta.subagent_id is None:

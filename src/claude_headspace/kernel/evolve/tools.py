@@ -116,7 +116,7 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
         started_at = started.get(wait.call_id or "", wait.opened_at)
         return meta.at > started_at + NEXT_STEP
 
-    if close_waits(change, is_stale, "the agent went on"):
+    if close_waits(change, is_stale, "the agent continued"):
         change.inferred = True
 
 
@@ -312,7 +312,7 @@ def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:
 def tool_refused(change: Change, meta: Meta, fact: facts.ToolRefused) -> None:
     """A tool call was refused without a dialog."""
     ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
-    change.why = f"{ended.tool or 'a call'} was refused: {fact.reason}"
+    change.why = f"{ended.tool or 'a call'} was denied: {fact.reason}"
     finish_call(change, meta, ended, "refused")
 
 

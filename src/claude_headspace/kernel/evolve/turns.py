@@ -64,7 +64,7 @@ def record_work(change: Change, meta: Meta) -> None:
 
 def close_questions(change: Change, at: Micros) -> None:
     """Close questions in text: the agent continued, answered or not."""
-    close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent went on")
+    close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent continued")
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def prompt_submitted(change: Change, meta: Meta, fact: facts.PromptSubmitted) ->
 def _repeated_prompt(change: Change, meta: Meta, known: RecentTurn) -> None:
     """The same prompt again: a hook registered twice, or the transcript was read first."""
     if known.from_transcript is (meta.origin is Origin.TRANSCRIPT):
-        change.anomalies.append("prompt told twice")
+        change.anomalies.append("duplicate prompt")
     else:
         change.why = "a prompt was submitted"
         record_work(change, meta)
@@ -109,7 +109,7 @@ def _matching_queue(agent: Agent, meta: Meta, text: str) -> list[RecentTurn] | N
 def start_queued_turn(change: Change, meta: Meta, waited: list[RecentTurn]) -> None:
     """The turn of queued prompts starts; the previous turn ended. An empty list: its start was inferred already."""
     agent, command = change.agent, open_command_of(change.agent)
-    change.why = "a queued prompt was taken up"
+    change.why = "a queued prompt was submitted"
     if not waited and command is not None:
         store_command(change, replace(command, prompt_id=meta.prompt_id))
     elif waited:
@@ -328,7 +328,7 @@ def _is_duplicate_end(change: Change, meta: Meta, message: str) -> bool:
         meta, message
     ):
         return False
-    change.anomalies.append("end told twice")
+    change.anomalies.append("duplicate end")
     return True
 
 
@@ -357,8 +357,8 @@ def _is_paused(agent: Agent, listed: tuple[facts.Task, ...] | None) -> bool:
 def _pause_turn(change: Change, meta: Meta, message: str) -> None:
     """The turn pauses while sub-agents run: the agent is still working."""
     _record_turn_end(change, meta, message)
-    meanwhile = "background work comes back" if change.agent.pending_results else "a sub-agent runs"
-    change.has_new_evidence, change.why = True, f"the turn ended while {meanwhile}"
+    pending = "a background result is pending" if change.agent.pending_results else "a sub-agent runs"
+    change.has_new_evidence, change.why = True, f"the turn ended while {pending}"
     if (command := open_command_of(change.agent)) is not None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, message)
 

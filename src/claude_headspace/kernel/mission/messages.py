@@ -8,7 +8,7 @@ from claude_headspace.kernel.text import one_line
 
 MAX_GOAL_SHOWN = 120
 MAX_SUMMARY_CHARS = 12_000
-REPORT_COMMAND = 'headspace report "what came of it"'
+REPORT_COMMAND = 'headspace report "the result"'
 
 OUTCOME_TEXT = {
     MissionOutcome.SUCCEEDED: "has succeeded",
@@ -17,22 +17,22 @@ OUTCOME_TEXT = {
 }
 
 REMINDER = (
-    "[Headspace] Report before you end: nobody reads along in background mode. Run\n"
+    "[Headspace] Report before you end: nobody watches this session. Run\n"
     f"    {REPORT_COMMAND}\n"
-    "with what was done, what was found and what is left (`--failed` if it could not be done). Then stop."
+    "with what you did, what you found and what remains (`--failed` if the goal was not reached). Then stop."
 )
 
 
 def worker_prompt(goal: str) -> str:
     """The prompt of a worker that Headspace starts."""
-    return f"{goal}\n\nYou work on this by yourself. When it is done, or cannot be done, run: {REPORT_COMMAND}"
+    return f"{goal}\n\nWork on this without asking. When it is done, or cannot be done, run: {REPORT_COMMAND}"
 
 
 def wake_up(news: Sequence[WorkerReport]) -> str:
     """The prompt that is typed to a conversation. The summary is injected with it."""
     goals = "; ".join(one_line(each.goal, MAX_GOAL_SHOWN) or each.mission_id for each in news)
-    who = "A worker is" if len(news) == 1 else f"{len(news)} workers are"
-    return f"[Headspace] {who} back: {_printable(goals)}. See the summary."
+    who = "A worker has" if len(news) == 1 else f"{len(news)} workers have"
+    return f"[Headspace] {who} finished: {_printable(goals)}. The summary follows."
 
 
 def _printable(text: str) -> str:
@@ -42,21 +42,21 @@ def _printable(text: str) -> str:
 
 def summary(worker: Agent, mission: Mission) -> str:
     """The result of a worker for its conversation: goal, outcome, duration, cost, report."""
-    ended = OUTCOME_TEXT[mission.outcome] if mission.outcome else "goes on"
+    ended = OUTCOME_TEXT[mission.outcome] if mission.outcome else "continues"
     lines = [f"The worker {worker.name} {ended} after {_duration(mission)}{_cost(worker)} (mission {mission.id})."]
-    lines += [f"Asked: {mission.goal}"] if mission.goal else []
+    lines += [f"Goal: {mission.goal}"] if mission.goal else []
     lines += [f"Ended: {mission.reason}"] if mission.reason else []
     lines += [f"Its report:\n{mission.report}"] if mission.report else []
     if mission.answer and mission.answer != mission.report:
-        lines.append(f"Its last answer:\n{mission.answer[:MAX_ANSWER_CHARS]}")
+        lines.append(f"Its last reply:\n{mission.answer[:MAX_ANSWER_CHARS]}")
     if not mission.report and not mission.answer:
-        lines.append("It said nothing.")
+        lines.append("It sent no report.")
     return "\n".join(lines)
 
 
 def summaries(news: Sequence[WorkerReport]) -> str:
     """All results that a conversation receives with one prompt."""
-    head = "[Headspace] What came of the work that this conversation asked for:"
+    head = "[Headspace] Results of the missions that you started:"
     text = "\n\n".join((head, *(each.text for each in news)))
     return text if len(text) <= MAX_SUMMARY_CHARS else f"{text[:MAX_SUMMARY_CHARS]}… (headspace mission list)"
 

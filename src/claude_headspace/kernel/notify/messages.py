@@ -22,7 +22,7 @@ def wait_title(agent: Agent, wait: Wait, permission_verb: PermissionVerb = no_ve
     verb = permission_verb(wait.tool or "").removesuffix(" for")
     match wait.kind:
         case "permission":
-            return _title(f"{agent.name} wants to {verb or (f'use {wait.tool}' if wait.tool else 'go on')}")
+            return _title(f"{agent.name} wants to {verb or (f'use {wait.tool}' if wait.tool else 'continue')}")
         case "plan":
             return _title(f"{agent.name} {f'wants to {verb}' if verb else 'has a plan'}")
         case "dialog":

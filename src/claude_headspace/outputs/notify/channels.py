@@ -80,7 +80,8 @@ class Channels:
         desktop = self._current_desktop()
         is_missing = isinstance(desktop, NoDesktop)
         detail = desktop.reason if isinstance(desktop, NoDesktop) else f"shown by {desktop.kind}"
-        page = "an open page may notify" if self._has_page() else "no open page may notify"
+        permission = "has notification permission"
+        page = f"an open dashboard {permission}" if self._has_page() else f"no open dashboard {permission}"
         others = [ChannelState(name, True, _service_names(address)) for name, address in preferences.addresses.items()]
         return [ChannelState(DESKTOP, not is_missing, detail), ChannelState(PAGE, self._has_page(), page), *others]
 
@@ -91,7 +92,9 @@ class Channels:
             self._next_search_at = time.monotonic() + DESKTOP_RETRY_SECONDS
             if isinstance(self._desktop, NoDesktop) and not self._has_logged_missing:
                 self._has_logged_missing = True
-                log.info("no_desktop", reason=self._desktop.reason, hint="other channels: docs/notifications.md")
+                log.info(
+                    "desktop_unavailable", reason=self._desktop.reason, hint="other channels: docs/notifications.md"
+                )
         assert self._desktop is not None
         return self._desktop
 

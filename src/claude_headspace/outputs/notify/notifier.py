@@ -164,7 +164,7 @@ class Notifier(Loop):
             try:
                 pause = await self._process()
             except Exception:
-                log.exception("notifier_failed")
+                log.exception("notifier_crashed")
                 pause = RETRY_SECONDS
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -252,7 +252,7 @@ class Notifier(Loop):
             pass  # another daemon was first, or the need is closed
         except Exception as error:
             if not isinstance(error, JournalUnavailable):
-                log.exception("notify_failed", needs=sorted(keys))
+                log.exception("notification_failed", needs=sorted(keys))
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._changed.set)
         finally:
             self._in_progress -= keys

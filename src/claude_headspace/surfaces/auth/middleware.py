@@ -172,7 +172,9 @@ def _check_origin(scope: Scope, headers: dict[bytes, bytes]) -> None:
     is_write = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
     is_cross_site_write = is_write and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
     if not is_same_origin or is_cross_site_write:
-        raise Forbidden("foreign_origin", "Requests from other sites are refused.", "Open Headspace's own page.")
+        raise Forbidden(
+            "foreign_origin", "Requests from other sites are refused.", "Open the dashboard with `headspace open`."
+        )
     if scope.get("method") != "POST":
         return
     kind = headers.get(b"content-type", b"").split(b";", 1)[0].strip().lower()

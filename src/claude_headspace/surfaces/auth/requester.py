@@ -109,7 +109,7 @@ def belongs_to_client(pid: int, clients: set[int]) -> bool:
 def _agent_refused() -> Forbidden:
     return Forbidden(
         "agents_may_not_act",
-        "This request comes from inside an agent, and agents cannot answer for their user.",
-        "Answer in the agent's terminal, on the dashboard, or from your own shell.",
+        "This request comes from inside an agent. Agents cannot answer, send prompts or interrupt.",
+        "Run the command in your own shell.",
         status=403,
     )

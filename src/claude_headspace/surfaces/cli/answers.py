@@ -8,12 +8,13 @@ import typer
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.forms import convert_values
+from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.formatting import clean_json
-from claude_headspace.surfaces.text.labels import wait_text
+from claude_headspace.surfaces.text.labels import answer_result, state_text
 
 WaitOption = Annotated[
     str | None,
@@ -38,7 +39,7 @@ def approve(
     answer: Json = {"decision": "allow", "always": always}
     if new_input is not None:
         answer["input"] = parse_object(new_input, "--input", OBJECT_HINT)
-    _send_answer(agent, wait, lambda _wait: answer, as_json)
+    _send_answer(agent, wait, lambda _name, _wait: answer, as_json)
 
 
 @examples("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')
@@ -54,7 +55,7 @@ def deny(
 
     The agent continues with your message.
     """
-    _send_answer(agent, wait, lambda _wait: {"decision": "deny", "message": message}, as_json)
+    _send_answer(agent, wait, lambda _name, _wait: {"decision": "deny", "message": message}, as_json)
 
 
 @examples(
@@ -67,7 +68,7 @@ def answer(
     answers: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ANSWER…",
+            metavar="ANSWER",
             help="One per question, in order: the number of an option, its label, or free text. Separate several "
             "choices with commas.",
         ),
@@ -85,10 +86,18 @@ def answer(
 ) -> None:
     """Answer the questions of an agent, or fill in an MCP form."""
 
-    def compose(found: Json) -> Json:
-        if found["kind"] != "elicitation":
-            return {"answers": _choose(found["questions"], answers or [])}
-        return _form_answer(found, action, fields or [], content)
+    def compose(name: str, found: Json) -> Json:
+        match found["kind"]:
+            case "elicitation":
+                return _form_answer(found, action, fields or [], content)
+            case "plan" | "permission":
+                raise BadRequest(
+                    "answers_missing",
+                    f"{name} is {state_text('waiting', found['kind'])}, not for an answer.",
+                    f"Use `headspace approve {name}` or `headspace deny {name}`.",
+                )
+            case _:
+                return {"answers": _choose(found["questions"], answers or [])}
 
     _send_answer(agent, wait, compose, as_json)
 
@@ -96,16 +105,16 @@ def answer(
 # --- shared ---
 
 
-def _send_answer(agent: str, wait_id: str | None, compose: Callable[[Json], Json], as_json: bool) -> None:
+def _send_answer(agent: str, wait_id: str | None, compose: Callable[[str, Json], Json], as_json: bool) -> None:
     client = ApiClient.local()
     found = client.agent(agent)
     wait = _select_wait(found, wait_id)
-    after = client.answer(wait["id"], compose(wait))
+    after = client.answer(wait["id"], compose(found["name"], wait))
     if as_json:
         output.write_json(after)
         return
     result = after["answered"]["words"] if after["answered"] else "answered"
-    output.screen().show([output.line(f"{result.capitalize()}: {found['name']} {clean_json(wait_text(wait))}")])
+    output.screen().show([output.line(answer_result(result, found["name"], clean_json(wait)))])
 
 
 def _select_wait(agent: Json, wait_id: str | None) -> Json:
@@ -123,7 +132,9 @@ def _choose(questions: list[Json], given: list[str]) -> dict[str, list[str] | st
     if len(given) != len(questions):
         asked = "; ".join(question["text"] for question in questions) or "none that can be answered with text"
         raise BadRequest(
-            "answers_missing", f"The agent asks {len(questions)} questions: {asked}", "Pass one ANSWER for each."
+            "answers_missing",
+            f"The agent asks {count(len(questions), 'question')}: {asked}",
+            "Pass one ANSWER for each question.",
         )
     return {question["text"]: _picked(question, text) for question, text in zip(questions, given, strict=True)}
 

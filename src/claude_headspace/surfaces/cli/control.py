@@ -27,7 +27,7 @@ def jump(agent: AgentArgument) -> None:
 @examples('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -")
 def send(
     agent: AgentArgument,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="The text; - reads standard input.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The text; - reads standard input.")],
     as_json: AsJson = False,
 ) -> None:
     """Type a prompt into the terminal of an agent.

@@ -46,7 +46,7 @@ def start(
         typer.Option("--preload", metavar="FILE", help="File that every new session reads; repeatable."),
     ] = None,
     manager: Annotated[
-        str | None, typer.Option("--manager", help="Agent that is informed about the work of teammates.")
+        str | None, typer.Option("--manager", metavar="AGENT", help="Agent that receives the messages of the team.")
     ] = None,
     metadata: Annotated[str, typer.Option("--metadata", metavar="JSON", help="Limits, guards and gates.")] = "{}",
     as_json: AsJson = False,
@@ -146,16 +146,18 @@ def dehydrate(
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand over to the next session.
+    """Store the handover for the next session.
 
     The text says what is done, what is next and what is open.
     """
-    _send_and_show("effort.dehydrate", {"text": read_text(text), "files": file or []}, effort, as_json, "handed over")
+    _send_and_show(
+        "effort.dehydrate", {"text": read_text(text), "files": file or []}, effort, as_json, "handover stored"
+    )
 
 
 @examples("headspace effort finish 'Released.'")
 def finish(
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="A closing remark.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A closing remark.")] = "",
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,7 +17,7 @@ from claude_headspace.surfaces.client.api_client import ApiClient, Json
 def import_history(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="A log that `headspace export` wrote; `-` reads standard input."),
+        typer.Argument(metavar="FILE", help="A log that `headspace export` wrote; `-` reads standard input."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be imported.")] = False,
     as_json: AsJson = False,

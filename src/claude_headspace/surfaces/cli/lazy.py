@@ -5,6 +5,7 @@ The module is imported by `LazyCommand.load`, when the command is invoked or its
 therefore import everything they need at their top. The function has the examples for the help (`options.examples`).
 """
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, cast
@@ -14,6 +15,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+VALUE_NAMES = {"int": "N", "int range": "N", "float range": "N", "path": "FILE"}
+"""The names of option values in the help, by type. A text is named like its option."""
 
 
 class Command(NamedTuple):
@@ -33,6 +37,46 @@ class Group(NamedTuple):
     summary: str
     commands: Sequence[Command]
     function: str = ""
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help names values as people do: `AGENT`, `[FILE]`, `--last N`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments in the usage line. Required ones have no braces."""
+        return [re.sub(r"^\{(.+)\}(\.*)$", r"\1\2", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments and options, without Python types."""
+        _write_parameters(self, ctx, formatter)
+
+
+class PlainGroup(TyperGroup):
+    """A group with the same help."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options and commands, without Python types."""
+        _write_parameters(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def _write_parameters(command: TyperCommand | TyperGroup, ctx: Any, formatter: Any) -> None:
+    for kind, title in (("argument", "Arguments"), ("option", "Options")):
+        records = [each.get_help_record(ctx) for each in command.get_params(ctx) if each.param_type_name == kind]
+        rows = [(_plain_name(name, kind), text) for name, text in filter(None, records)]
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def _plain_name(name: str, kind: str) -> str:
+    """The name of a parameter and of its value: `--name <str>` becomes `--name NAME`."""
+    plain, _, type_name = name.rstrip(">").partition(" <")
+    if kind == "argument" or not type_name:
+        return plain
+    if "|" in type_name:
+        return f"{plain} <{type_name.removeprefix('list[').removesuffix(']')}>"
+    return f"{plain} {VALUE_NAMES.get(type_name) or plain.rpartition('--')[2].upper()}"
 
 
 class LazyCommand(TyperCommand):
@@ -64,7 +108,7 @@ def add_entries(group: TyperGroup, entries: Sequence[Command | Group]) -> None:
 def make_group(callback: Any, **settings: Any) -> TyperGroup:
     """A group without commands, whose options are those of its callback."""
     app = _app(add_completion=settings.pop("add_completion", False), no_args_is_help=True)
-    app.callback(**settings)(callback)
+    app.callback(cls=PlainGroup, **settings)(callback)
     return cast(TyperGroup, get_command(app))
 
 
@@ -76,7 +120,7 @@ def example_lines(title: str, *lines: str) -> str:
 def _load_command(entry: Command) -> TyperCommand:
     app, function = _app(add_completion=False), _function(entry.function)
     forward = {"allow_extra_args": True, "ignore_unknown_options": True} if entry.forwards_arguments else {}
-    app.command(entry.name, epilog=_epilog(function), context_settings=SETTINGS | forward)(function)
+    app.command(entry.name, cls=PlainCommand, epilog=_epilog(function), context_settings=SETTINGS | forward)(function)
     return cast(TyperCommand, get_command(app))
 
 

@@ -21,9 +21,7 @@ from claude_headspace.surfaces.launch.start_client import (
     worker_environment,
 )
 
-MissionArgument = Annotated[
-    str, typer.Argument(metavar="MISSION", help="Id, beginning of the id, or name of the worker.")
-]
+MissionArgument = Annotated[str, typer.Argument(metavar="MISSION", help="Id, id prefix, or name of the worker.")]
 OUTCOMES = ("succeeded", "failed", "abandoned")
 
 
@@ -109,7 +107,7 @@ def show(mission: MissionArgument, as_json: AsJson = False) -> None:
 @examples("headspace mission finish 3f2a91c4", 'headspace mission finish brave-wren "Not needed." -o abandoned')
 def finish(
     mission: MissionArgument,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The reason.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The reason.")] = "",
     outcome: Annotated[str, typer.Option("--outcome", "-o", help=", ".join(OUTCOMES) + ".")] = "succeeded",
     as_json: AsJson = False,
 ) -> None:
@@ -131,7 +129,10 @@ def report(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The result; `-` reads standard input.")],
     failed: Annotated[bool, typer.Option("--failed", help="The goal was not reached.")] = False,
     mission: Annotated[
-        str, typer.Option("--mission", metavar="MISSION", help="Which mission; default: that of this session.")
+        str,
+        typer.Option(
+            "--mission", metavar="MISSION", show_default=False, help="Which mission; default: that of this session."
+        ),
     ] = "mine",
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,7 @@ from claude_headspace.surfaces.text.formatting import clean_text
     'headspace note "fixing the login"', 'headspace note --agent calm-otter "waits for Anna"', "headspace note --clear"
 )
 def note(
-    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT…", help="The note; - reads standard input.")] = None,
+    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="The note; - reads standard input.")] = None,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -27,11 +27,12 @@ def note(
 ) -> None:
     """Set a short note on what an agent is working on.
 
-    Every view shows the note with its age. Inside an agent it is the note of that agent.
+    `list`, `top` and the dashboard show the note; `show` adds its age. Inside an agent it is the note of that agent.
     """
     words = read_text(" ".join(text or ())).strip()
     if clear == bool(words):
-        raise BadRequest("no_note", "Pass a text or --clear, not both.", 'Example: headspace note "fixing the login"')
+        problem = "Pass a note or --clear, not both." if clear else "Pass a note, or --clear to remove it."
+        raise BadRequest("no_note", problem, 'Example: headspace note "fixing the login"')
     target = {"agent": agent} if agent else {"ancestors": ancestors()}
     found = send_command("agent.note", {"text": words, **target})
     result = f"{found['agent']}: {found['note']}" if found["note"] else f"Removed the note of {found['agent']}."

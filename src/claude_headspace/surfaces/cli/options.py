@@ -28,7 +28,7 @@ def complete_agents(incomplete: str) -> list[str]:
 
 AgentArgument = Annotated[
     str,
-    typer.Argument(metavar="AGENT", help="Name, id, or beginning of the id.", autocompletion=complete_agents),
+    typer.Argument(metavar="AGENT", help="Name, id or id prefix.", autocompletion=complete_agents),
 ]
 ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -37,7 +37,7 @@ FileOption = Annotated[
 @examples("headspace policy check", "headspace policy check draft.toml")
 def check(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Use this file instead of your policy.toml.")
+        Path | None, typer.Argument(metavar="FILE", help="Use this file instead of your policy.toml.")
     ] = None,
     preset: PresetOption = None,
     as_json: AsJson = False,
@@ -94,7 +94,7 @@ def _tool_input(tool: str, text: str) -> dict[str, object]:
 @examples("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
 def run_tests(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="Files with tool calls and the expected verdicts.")
+        list[Path], typer.Argument(metavar="FILE", help="Files with tool calls and the expected verdicts.")
     ],
     preset: PresetOption = None,
     file: FileOption = None,
@@ -113,7 +113,8 @@ def run_tests(
 @examples("headspace policy backtest", "headspace policy backtest --preset strict --last 10000")
 def backtest(
     last: Annotated[
-        int | None, typer.Option("--last", "-n", min=1, help="Only the newest events, this many.", show_default=False)
+        int | None,
+        typer.Option("--last", "-n", min=1, metavar="N", help="Use only the newest N events.", show_default=False),
     ] = None,
     preset: PresetOption = None,
     file: FileOption = None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.errors import BadRequest, DaemonMissing
+from claude_headspace.kernel.text import count
 from claude_headspace.kernel.views import iso
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, read_file, require_new_file
@@ -21,7 +22,7 @@ from claude_headspace.surfaces.cli.presentation.timeline import (
 )
 from claude_headspace.surfaces.cli.progress import progress_bar
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
-from claude_headspace.surfaces.text.formatting import clean_json, count
+from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.timestamps import parse_past_time
 
 MAX_REQUEST_BYTES = 512 * 1024
@@ -35,7 +36,9 @@ SHOWN_TURNS = 10
 )
 def replay(
     agent: AgentArgument,
-    at: Annotated[str | None, typer.Option("--at", help="Time: 14:30, 2h (two hours ago) or 2026-03-01T14:30.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="14:30, 2h (two hours ago) or 2026-03-01T14:30.")
+    ] = None,
     last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 30,
     as_json: AsJson = False,
 ) -> None:

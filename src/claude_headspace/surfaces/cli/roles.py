@@ -22,9 +22,7 @@ def list_roles(as_json: AsJson = False) -> None:
 
 @examples("headspace role show chief", "headspace role show chief --mode background", "headspace role show --json")
 def show(
-    role: Annotated[
-        str | None, typer.Argument(metavar="[ROLE]", help="The role; default: only the core files.")
-    ] = None,
+    role: Annotated[str | None, typer.Argument(metavar="ROLE", help="The role; default: only the core files.")] = None,
     mode: Annotated[str, typer.Option("--mode", help="Mode of the session.")] = "interactive",
     as_json: AsJson = False,
 ) -> None:

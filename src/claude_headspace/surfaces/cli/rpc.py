@@ -15,7 +15,7 @@ from claude_headspace.surfaces.client.socket_client import send_command
 def rpc(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="Such as hooks.preToolUse or effort.list.")],
     arguments: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="Arguments of the command; `-` reads standard input.")
+        str, typer.Argument(metavar="JSON", help="Arguments of the command; `-` reads standard input.")
     ] = "{}",
 ) -> None:
     """Send one command to the socket of the daemon.

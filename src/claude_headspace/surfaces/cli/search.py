@@ -22,12 +22,14 @@ def search(
         Literal["user", "agent"] | None, typer.Option("--actor", help="Only texts of the user or of the agent.")
     ] = None,
     tool: Annotated[str | None, typer.Option("--tool", "-t", help="Only this tool, such as Bash.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="Not older: 2h, 14:30, 2026-03-01.")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="Not newer.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Only results after this time: 2h, 14:30, 2026-03-01.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only results before this time.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Maximum number of results.")] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Search prompts, answers, tool inputs and tool results.
+    """Search prompts, replies, tool inputs and tool results.
 
     All words must occur. The last word also matches as a prefix, but exact matches rank higher. The best results come
     first; newer results rank slightly higher.

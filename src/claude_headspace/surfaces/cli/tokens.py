@@ -38,7 +38,7 @@ def create(
     name: NameArgument,
     scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What the token permits; repeatable.")],
     owner: Annotated[str, typer.Option("--owner", help="Owner of the token; default: you.")] = "",
-    expires: Annotated[str | None, typer.Option("--expires", help="Expiry: 30d, 2026-12-31.")] = None,
+    expires: Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Expiry: 30d, 2026-12-31.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a named token.

@@ -27,10 +27,11 @@ from claude_headspace.clients.claude_code.locations import TRANSCRIPTS
 from claude_headspace.config import Paths, claude_config_dirs, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
-from claude_headspace.surfaces.text.formatting import count, parse_timestamp
-from claude_headspace.surfaces.text.labels import is_database_unavailable, waiting_for_database
+from claude_headspace.surfaces.text.formatting import parse_timestamp
+from claude_headspace.surfaces.text.labels import component_label, is_database_unavailable, waiting_for_database
 
 INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."
@@ -123,12 +124,16 @@ def _daemon(paths: Paths) -> Iterator[Check]:
     waiting = waiting_for_database(parts)
     for name, part in parts.items():
         if part["status"] != "ok" and name not in waiting:
-            yield failed(name, f"{part['status']}: {part['detail']}", "See `headspace logs`.")
+            yield failed(component_label(name), f"{part['status']}: {part['detail']}", "See `headspace logs`.")
     if waiting:
-        yield warning("waiting", f"for the database: {', '.join(waiting)}", "Hooks are answered, and no event is lost.")
+        labels = ", ".join(map(component_label, waiting))
+        yield warning("waiting", f"for the database: {labels}", "Hooks are answered, and no event is lost.")
 
 
 def _spool(paths: Paths) -> Iterator[Check]:
+    if not paths.spool.exists():
+        yield failed("spool", "the spool directory does not exist yet", START)
+        return
     if not os.access(paths.spool, os.W_OK | os.X_OK):
         yield failed("spool", f"{paths.spool} is not writable, so events are lost while the daemon is down", INSTALL)
         return
@@ -138,14 +143,14 @@ def _spool(paths: Paths) -> Iterator[Check]:
     if rejected:
         where = paths.spool / "rejected"
         yield warning(
-            "set aside", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
+            "rejected", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
         )
     lost = paths.spool / "lost"
     if lost.exists():
         detail = f"{count(lost.stat().st_size, 'event')} lost while the spool was full"
         yield warning("lost", detail, f"Keep the daemon running. Delete {lost} to clear this warning.")
     if paths.no_answer_file.exists():
-        yield warning("answers", "the daemon recently did not answer in time", "Run this check again in a few seconds.")
+        yield warning("answers", "the daemon recently did not reply in time", "Run this check again in a few seconds.")
 
 
 def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
@@ -267,7 +272,7 @@ def _conf(config: ConfigDir, paths: Paths) -> Check:
     if not config.state_link.is_symlink() or config.state_link.readlink() != paths.state:
         return failed(
             "link",
-            f"{config.state_link} does not point to {paths.state}, the state of this Headspace",
+            f"{config.state_link} does not point to {paths.state}, the state directory of this installation",
             INSTALL,
         )
     try:

@@ -61,6 +61,7 @@ def check(paths: Paths, preset: str, directory: str, file: Path | None = None) -
         "file": str(file or paths.policy_file),
         "exists": (file or paths.policy_file).exists(),
         "rules": len(rules),
+        "active": sum(rule.enabled for rule in rules),
         "added": [rule.id for rule in rules if rule.id not in built_in_rules],
         "changed": [
             rule.id for rule in rules if rule.enabled and rule.id in built_in_rules and rule != built_in_rules[rule.id]

@@ -74,7 +74,9 @@ def _exchange(paths: Paths, line: bytes, timeout: float) -> bytes:
             while piece := connection.recv(65_536):
                 pieces.append(piece)
             return b"".join(pieces)
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise DaemonMissing("daemon_missing", "Headspace is not running.", "Start it with `headspace up`.") from error
     except OSError as error:
         raise DaemonMissing(
-            "daemon_missing", f"Headspace does not answer on its socket ({error}).", "Start it with `headspace up`."
+            "daemon_missing", f"The daemon does not answer on its socket ({error}).", "See `headspace status`."
         ) from error

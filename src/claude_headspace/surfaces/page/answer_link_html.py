@@ -48,7 +48,7 @@ DOCUMENT = """<!doctype html>
 </html>
 """
 
-INVALID_LINK = "<h1>Invalid link</h1>\n<p>This link is incomplete, or another Headspace created it.</p>"
+INVALID_LINK = "<h1>Invalid link</h1>\n<p>This link is incomplete, or it belongs to another installation.</p>"
 CLOSED = "<h1>No longer open</h1>\n<p>The agent does not need this answer any more.</p>"
 
 
@@ -64,7 +64,7 @@ def closed_wait(wait: Wait) -> str:
         return f"<h1>{escape(given.words.capitalize())}</h1>\n<p>By {escape(given.by)}, {iso(given.at)[:16]} UTC.</p>"
     if wait.closed_at is not None:
         return f"<h1>No longer open</h1>\n<p>{escape((wait.resolution or 'answered').capitalize())}.</p>"
-    return "<h1>Answer in the terminal</h1>\n<p>The agent no longer accepts an answer through Headspace.</p>"
+    return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 
 def wait_form(agent: str, project: str, wait: Wait, problem: str = "") -> str:

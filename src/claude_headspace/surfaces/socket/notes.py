@@ -69,7 +69,7 @@ class NoteCommand:
         if found is None:
             raise BadRequest(
                 "no_agent",
-                "This command does not run inside an agent.",
+                "Headspace knows no agent for this shell.",
                 "Name the agent: headspace note --agent NAME TEXT. `headspace list` shows all agents.",
                 status=404,
             )

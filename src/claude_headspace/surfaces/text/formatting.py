@@ -114,8 +114,3 @@ def clock_time(time: str, now: datetime) -> str:
     """The local time of day, with the date if it is not today."""
     local = parse_timestamp(time).astimezone(now.tzinfo)
     return f"{local:%H:%M:%S}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: "1 agent", "1,204 events"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

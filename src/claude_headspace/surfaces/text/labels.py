@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
-from claude_headspace.surfaces.text.formatting import Json, ago, count, one_line, parse_timestamp
+from claude_headspace.kernel.text import count
+from claude_headspace.surfaces.text.formatting import Json, ago, one_line, parse_timestamp
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
 """The symbols of states, in the order of the board: agents that need a person first."""
@@ -105,6 +106,13 @@ def wait_text(wait: Json) -> str:
             return f"asks: {_question(wait)}" if text else "asks a question"
 
 
+def answer_result(done: str, agent: str, wait: Json) -> str:
+    """The result of an answer: "Approved the plan of calm-otter.", "Allowed: calm-otter wants to run: npm test"."""
+    if wait["kind"] == "plan":
+        return f"{'Denied' if done == 'denied' else 'Approved'} the plan of {agent}."
+    return f"{done.capitalize()}: {agent} {wait_text(wait)}"
+
+
 def _question(wait: Json) -> str:
     """The question to answer; for a message that ends with a question, its last sentence."""
     if wait.get("questions") or wait.get("tool"):
@@ -186,7 +194,7 @@ def supervision_text(agent: Json, now: datetime) -> str:
         return ""
     often = f"restarted {count(found['restarts'], 'time')}" if found["restarts"] else "not restarted yet"
     last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
-    end = f"; no more: {found['ended']}" if found["ended"] else ""
+    end = f"; supervision ended: {found['ended']}" if found["ended"] else ""
     return f"{often}{last}{end}"
 
 
@@ -195,8 +203,8 @@ def _when(word: str, time: str | None, now: datetime | None) -> str:
 
 
 _INTERRUPTED = {
-    "confirmed": "{agent} has stopped: it is {state}.",
-    "pressed": "Pressed Esc for {agent}, but it has not stopped: it is {state}.",
+    "confirmed": "{agent} was interrupted. It is {state}.",
+    "pressed": "Esc was pressed, but {agent} is still {state}.",
 }
 
 
@@ -206,9 +214,9 @@ def interrupt_result(done: Json) -> str:
 
 
 _SENT = {
-    "confirmed": "{agent} received the text.",
-    "typed": "Typed the text for {agent}, which has not confirmed it yet.",
-    "duplicate": "{agent} already received the text. Nothing was typed.",
+    "confirmed": "{agent} received the prompt.",
+    "typed": "Typed into the terminal of {agent}; not confirmed yet.",
+    "duplicate": "{agent} already received this prompt.",
 }
 
 
@@ -218,6 +226,19 @@ def send_result(sent: Json) -> str:
 
 
 # --- components of the daemon ---------------------------------------------------------------------------------------
+
+COMPONENT_LABELS = {
+    "writer": "event queue",
+    "reconciler": "session checks",
+    "conversations": "mission results",
+    "holds": "open requests",
+}
+"""The labels of components whose name is not one."""
+
+
+def component_label(name: str) -> str:
+    """The label of a component."""
+    return COMPONENT_LABELS.get(name, name)
 
 
 def is_database_unavailable(parts: Mapping[str, Json]) -> bool:

@@ -7,7 +7,18 @@ import msgspec
 
 from claude_headspace.config import Paths, Settings, describe_settings, without_password
 
-FILES = ("config_file", "policy_file", "notify_file", "database", "log_file", "spool", "secret_file", "daemon_file")
+FILES = (
+    "config_file",
+    "policy_file",
+    "notify_file",
+    "contacts_file",
+    "database",
+    "log_file",
+    "spool",
+    "secret_file",
+    "daemon_file",
+    "socket_file",
+)
 
 
 class SettingView(msgspec.Struct, frozen=True, kw_only=True):

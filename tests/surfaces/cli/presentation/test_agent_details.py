@@ -86,15 +86,15 @@ def test_all_details() -> None:
     )
     shown = "\n".join(texts(agent_lines(full, [], NOW, 100)))
     for part in (
-        "command    background task finished (completed 4 min ago)",
+        "prompt     background task finished (completed 4 min ago)",
         "project    shop (main)  /projects/shop",
         "directory  /projects/shop/src",
         "session    abc, context window 2 (clear 4 min ago)",
         "client     claude-code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
         "usage      some-model, context 62 %, 120,000 tokens, $1.50",
         "effort     fix #2, phase look",
-        "supervised restarted 2 times, 4 min ago: full; no more: too often",
-        "to do      3 of 7 done",
+        "supervised restarted 2 times, 4 min ago: full; supervision ended: too often",
+        "to-do list 3 of 7 done",
         "ended      4 min ago, logout",
         "Sub-agents\n  Explore, find it",
         "Background\n  shell, npm run dev (since 11:56:00)",

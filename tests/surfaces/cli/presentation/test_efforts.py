@@ -86,7 +86,12 @@ def test_details_of_an_effort() -> None:
         injections=[{"text": "Look", "delivery": "queued"}],
     )
     shown = text(effort_lines(found, NOW, 100))
-    for part in ("look of look, repair", "42% full", "Look (queued)", "sub-agent sub: 5 calls, 1 file, handed over"):
+    for part in (
+        "look of look, repair",
+        "42% full",
+        "Look (queued)",
+        "sub-agent sub: 5 calls, 1 file, handover stored",
+    ):
         assert part in shown
     assert "  log words" in shown
     assert "dialogue: dialogue words" in shown

@@ -68,10 +68,10 @@ def test_a_question_is_shown_once() -> None:
 @pytest.mark.parametrize(
     ("kind", "data", "words"),
     [
-        ("turn_created", {"actor": "USER", "text": "Fix\nit"}, "○ calm-otter you: Fix it"),
-        ("turn_created", {"actor": "AGENT", "text": "Done."}, "○ calm-otter says: Done."),
+        ("turn_created", {"actor": "USER", "text": "Fix\nit"}, "○ calm-otter prompt: Fix it"),
+        ("turn_created", {"actor": "AGENT", "text": "Done."}, "○ calm-otter reply: Done."),
         ("agent_created", {"agent": {**OTTER, "branch": "main"}}, "○ calm-otter appeared in shop (main)"),
-        ("agent_updated", {"changes": {"name": "login-fix"}}, "○ login-fix has a new name"),
+        ("agent_updated", {"changes": {"name": "login-fix"}}, "○ login-fix renamed from calm-otter"),
         ("wait_answered", {"answered": ANSWERED}, "○ calm-otter was answered: allowed by ann"),
         ("wait_closed", {"resolution": "answered"}, None),
         ("turn_updated", {"intent": "ANSWER"}, None),

@@ -72,7 +72,7 @@ def test_rules() -> None:
         "quiet": {"begins": "22:00", "ends": "08:00", "let_through": ["error"], "until": None},
     }
     said = text(notification_rules(found, NOW, 200))
-    assert "waiting  desktop + page → phone  immediately, after 20 s while you are present, next after 3 min" in said
+    assert "waiting  desktop + page → phone  immediately (after 20 s if you are present), next after 3 min" in said
     assert "error    off" in said
     assert "In shop*" in said
     assert "over $5" in said

@@ -34,7 +34,7 @@ def test_a_result_has_a_heading_and_a_text() -> None:
     """Only the match is highlighted."""
     head, words = result_lines([hit(("1 failed: ", False), ("expired", True), (" cards", False))], NOW, 100)
     assert texts([head, words]) == [
-        "calm-otter  shop · got from Bash · 11:56:00, 4 min ago",
+        "calm-otter  shop · result of Bash · 11:56:00, 4 min ago",
         "  1 failed: expired cards",
     ]
     assert [span.text for span in words if span.role == "found"] == ["expired"]
@@ -51,7 +51,7 @@ def test_lines_fit_the_width(width: int) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("prompt", "you said"), ("answer", "answered"), ("tool_input", "ran Bash"), ("something_new", "said")],
+    [("prompt", "prompt"), ("answer", "reply"), ("tool_input", "input of Bash"), ("something_new", "text")],
 )
 def test_every_kind_has_a_text(kind: str, words: str) -> None:
     """Also an unknown kind."""

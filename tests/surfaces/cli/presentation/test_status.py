@@ -48,20 +48,20 @@ def test_a_daemon_without_events() -> None:
     """The footer says how to send a first event."""
     shown = texts(status_lines(report(), NOW, 100))
     assert "none yet · 0 in total" in shown
-    assert "no hooks arrive, so sessions are checked every 2 s" in shown
-    assert "agents         none yet" in shown
+    assert "no hook received yet; sessions are checked every 2 s" in shown
+    assert "agents           none yet" in shown
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(status_footer(report()))
 
 
 def test_a_journal_without_local_hooks() -> None:
     """Events were imported or come from other machines."""
-    assert "no hook here yet · 24,012 in total" in texts(status_lines(report(events_total=24_012), NOW, 100))
+    assert "no hook on this machine yet · 24,012 in total" in texts(status_lines(report(events_total=24_012), NOW, 100))
 
 
 def test_machine_and_database_are_shown() -> None:
     """Without the password of the database."""
     shown = texts(status_lines(report(machine="laptop", database="postgresql://ann@db/headspace"), NOW, 100))
-    assert "machine        laptop\n  database       postgresql://ann@db/headspace\n" in shown
+    assert "machine          laptop\n  database         postgresql://ann@db/headspace\n" in shown
 
 
 def test_outages_are_shown() -> None:
@@ -69,8 +69,8 @@ def test_outages_are_shown() -> None:
     over = {"since": "2026-03-14T11:50:00+00:00", "until": "2026-03-14T11:50:12+00:00", "reason": "refused"}
     now = {"since": "2026-03-14T11:59:00+00:00", "until": None, "reason": "no commit", "spooled": 1}
     shown = texts(status_lines(report(troubles=[{**over, "spooled": 29, "lost": 2}, now]), NOW, 100))
-    assert "outage         10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
-    assert "outage         no commit, since 1 min · 1 event waited in the spool" in shown
+    assert "outage           10 min ago for 12 s: refused · 29 events waited in the spool · 2 events lost" in shown
+    assert "outage           for 1 min: no commit · 1 event is waiting in the spool" in shown
 
 
 def test_problems_are_shown() -> None:
@@ -78,13 +78,13 @@ def test_problems_are_shown() -> None:
     failing = {"parts": {"writer": {"status": "failing", "detail": "disk full"}}}
     shown = texts(status_lines(report(spool={"depth": 1880}, anomalies=1, health=failing), NOW, 100))
     assert "1,880 events waiting" in shown
-    assert "1 event with unexpected content" in shown
+    assert "1 event stored, but not fully understood" in shown
     assert "failing, disk full" in shown
 
 
 def test_an_unavailable_database_is_shown_once() -> None:
     """Unknown values say so, and waiting components share one line."""
-    reason = "The journal cannot be used: refused"
+    reason = "The database cannot be used: refused"
     parts = {
         "journal": {"status": "failing", "detail": f"{reason} (since 2026-03-14T11:59:00+00:00)"},
         "writer": {"status": "failing", "detail": reason},
@@ -97,10 +97,10 @@ def test_an_unavailable_database_is_shown_once() -> None:
     away = report(**unknown, troubles=[trouble], health={"parts": parts})
     shown = texts(status_lines(away, NOW, 100))
     assert shown.count("refused") == 1
-    assert "events         total unknown while the database is unavailable, 0 since the start" in shown
-    assert "agents         unknown while the database is unavailable" in shown
-    assert "waiting        for the database: writer, spool, conversations" in shown
-    assert "notifications  ok, on" in shown
+    assert "events           total unknown while the database is unavailable, 0 since the start" in shown
+    assert "agents           unknown while the database is unavailable" in shown
+    assert "waiting          for the database: event queue, spool, mission results" in shown
+    assert "notifications    ok, on" in shown
     assert shown.count("  spool ") == 1
     assert "curl" not in texts(status_footer(away))
 
@@ -109,7 +109,7 @@ def test_a_failing_spool_shows_its_reason() -> None:
     """If the database is not the reason."""
     failing = {"parts": {"spool": {"status": "failing", "detail": "permission denied"}}}
     shown = status_lines(report(spool={"depth": 2}, health=failing), NOW, 100)
-    assert "spool          2 events waiting · failing, permission denied" in texts(shown)
+    assert "spool            2 events waiting · failing, permission denied" in texts(shown)
 
 
 def test_refused_events_are_errors() -> None:
@@ -117,8 +117,8 @@ def test_refused_events_are_errors() -> None:
     refused = {"nowhere_to_store": 2, "bad_json": 3, "bad_field": 1, "spool": 4}
     lines = status_lines(report(refused=refused), NOW, 200)
     shown = texts(lines)
-    assert "lost           2 events: neither the database nor the spool could be written" in shown
-    assert "refused        4 events that could not be parsed (1 bad_field, 3 bad_json)" in shown
+    assert "lost             2 events: neither the database nor the spool could be written" in shown
+    assert "refused          4 events that could not be parsed (1 bad_field, 3 bad_json)" in shown
     assert [each[-1].role for each in lines if each[0].text.strip() in ("lost", "refused")] == ["error"] * 2
 
 

@@ -17,7 +17,7 @@ REGISTERED = {
     "UserPromptExpansion": "which slash command was used",
     "PreToolUse": "a tool is about to run; questions and plans wait from here on",
     "PermissionRequest": "the agent waits for a permission",
-    "PermissionDenied": "a tool call was refused without asking",
+    "PermissionDenied": "a tool call was denied without asking",
     "PostToolUse": "a tool call finished, and with it its wait",
     "PostToolUseFailure": "a tool call failed",
     "PostToolBatch": "all tool calls of a step ended, including those without their own hook",

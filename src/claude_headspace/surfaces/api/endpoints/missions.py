@@ -142,7 +142,7 @@ async def _sending_agent(context: ApiContext, request: Request) -> Agent | None:
         return None
     agent = await asyncio.to_thread(context.read.agents.working_on_mission, session)
     if agent is None:
-        hint = "Are its hooks installed? Run `headspace doctor`."
+        hint = "Run `headspace doctor` to check that its hooks are installed."
         raise BadRequest("unknown_session", "Headspace does not know this session.", hint)
     return agent
 
@@ -168,7 +168,7 @@ async def _find(context: ApiContext, request: Request, sender: Agent | None) -> 
     if reference == MINE:
         if sender is None or sender.mission is None:
             hint = "Name a mission: `headspace mission list` shows them."
-            raise BadRequest("no_mission", "The requester does not work on a mission.", hint, status=404)
+            raise BadRequest("no_mission", "This shell does not belong to a mission worker.", hint, status=404)
         reference = sender.mission.id
     return await asyncio.to_thread(context.read.missions.find, reference)
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, one_line, parse_timestamp
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
     effort_text,
     note_text,
@@ -72,7 +73,7 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ),
         ("because", _reason_text(agent["evidence"])),
         ("note", note_text(agent, now)),
-        ("command", _command(agent["command"], now)),
+        ("prompt", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
         ("project", f"{project_and_branch(agent)}  {agent['project']['root']}"),
         ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
@@ -86,9 +87,9 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("mission", _mission(agent)),
         (
             "workers",
-            f"{count(len(agent['news']), 'worker')} back; reported with its next prompt" if agent["news"] else "",
+            f"{count(len(agent['news']), 'worker')} finished; reported with its next prompt" if agent["news"] else "",
         ),
-        ("to do", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
+        ("to-do list", f"{agent['todo']['done']} of {agent['todo']['total']} done" if agent["todo"] else ""),
         (
             "ended",
             f"{ago(agent['ended_at'], now)}, {agent['end_reason'] or 'reason unknown'}" if agent["ended_at"] else "",
@@ -103,7 +104,7 @@ def _mission(agent: Json) -> str:
     if mission is None:
         return ""
     goal = cut(one_line(mission["goal"]) or "no goal", 200)
-    return f"{goal} ({mission['outcome'] or 'under way'}, {mission['id'][:8]})"
+    return f"{goal} ({mission['outcome'] or 'in progress'}, {mission['id'][:8]})"
 
 
 def verdict_text(verdict: Json, now: datetime) -> str:
@@ -127,7 +128,7 @@ def _command(command: Json | None, now: datetime) -> str:
         command["trigger"], "unknown"
     )
     end = f"{command['outcome'] or 'ended'} {ago(command['ended_at'], now)}" if command["ended_at"] else ""
-    return f"{cut(text, 300)} ({end or 'given ' + ago(command['started_at'], now)})"
+    return f"{cut(text, 300)} ({end or 'submitted ' + ago(command['started_at'], now)})"
 
 
 def _session(agent: Json, now: datetime) -> str:

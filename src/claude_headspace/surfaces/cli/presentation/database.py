@@ -1,7 +1,8 @@
 """Results of the `headspace db` commands."""
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, dim, line
-from claude_headspace.surfaces.text.formatting import Json, count
+from claude_headspace.surfaces.text.formatting import Json
 
 
 def prune_result(result: Json, *, days: int | None, dry_run: bool) -> list[Line]:

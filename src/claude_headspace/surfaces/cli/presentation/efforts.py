@@ -5,8 +5,9 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, one_line
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, one_line
 
 LAST_MESSAGES = 12
 _HEADINGS = ("  effort", "phase", "calls", "log", "task", "started")
@@ -56,10 +57,10 @@ def _facts(effort: Json) -> list[tuple[str, str]]:
         ("owner", effort["owner"] or ""),
         ("calls", f"{effort['heartbeat']} of {effort['heartbeat_limit']} without a log entry"),
         ("context", "" if usage is None else f"{usage:.0%} full"),
-        ("directives", ", ".join(effort["directives"])),
+        ("instructions", ", ".join(effort["directives"])),
         ("to read", ", ".join(effort["pending_preloads"])),
         ("messages", ", ".join(f"{one_line(each['text'])} ({each['delivery']})" for each in effort["injections"])),
-        ("handed over", one_line(effort["dehydrated"] or "")),
+        ("handover", one_line(effort["dehydrated"] or "")),
     ]
 
 
@@ -70,7 +71,7 @@ def _phase(effort: Json) -> str:
 
 def labelled_line(name: str, text: str, width: int) -> Line:
     """A label and a text on one line."""
-    return hanging(line(Span(f"{name:<12}", "dim")), one_line(text), max(width, 40))[0]
+    return hanging(line(Span(f"{name:<13}", "dim")), one_line(text), max(width, 40))[0]
 
 
 def _session(window: Json, now: datetime) -> tuple[str, str]:
@@ -78,7 +79,7 @@ def _session(window: Json, now: datetime) -> tuple[str, str]:
     spent = f", context used up ({window['spent']})" if window["spent"] else ""
     end = f", ended ({window['end_reason']})" if window["ended_at"] else spent
     loaded = f", {count(len(window['loaded_files']), 'file')}" if window["loaded_files"] else ""
-    handed = ", handed over" if window["dehydrated"] else ""
+    handed = ", handover stored" if window["dehydrated"] else ""
     return clock_time(window["started_at"], now), f"{who}: {count(window['heartbeat'], 'call')}{loaded}{handed}{end}"
 
 

@@ -30,8 +30,12 @@ class EventFormatter:
             return line(Span(f"… some events are missing: {data.get('reason', 'no longer kept')}", "error"))
         if kind == "effort_changed":
             return line(Span(_effort(data["effort"]), "dim")) if self._everything else None
+        previous_name = self._agents.get(data["agent_id"], {}).get("name")
         agent = self._update(kind, data)
-        words = self._text(kind, data, agent)
+        if kind == "agent_updated" and "name" in data["changes"]:
+            words: str | None = f"renamed from {previous_name}" if previous_name else "renamed"
+        else:
+            words = self._text(kind, data, agent)
         if words is None:
             return None
         start = f"{clock_time(_time_of(data), now)} "
@@ -58,7 +62,7 @@ class EventFormatter:
     def _text(self, kind: str, data: Json, agent: Json) -> str | None:
         match kind:
             case "turn_created":
-                speaker = "you:" if data["actor"] == "USER" else "says:"
+                speaker = "prompt:" if data["actor"] == "USER" else "reply:"
                 return f"{speaker} {one_line(data['text'])}"
             case "turn_updated" if self._everything:
                 return f"updated a turn: {data['intent'].lower()}"
@@ -84,8 +88,6 @@ class EventFormatter:
             case "agent_created":
                 self._last_text[agent["id"]] = summary(agent, None)
                 return f"appeared in {project_and_branch(agent)}"
-            case "agent_updated" if "name" in data["changes"]:
-                return "has a new name"
             case "agent_ended" if self._everything:
                 return f"ended: {data['reason'] or 'reason unknown'}"
             case "state_changed" | "agent_updated":
@@ -97,7 +99,7 @@ class EventFormatter:
         """The start and the end of a mission; everything between only if `everything` is requested."""
         if mission["ended_at"] or self._everything:
             words = one_line(mission["report"] or mission["words"])
-            return f"mission {mission['outcome'] or 'under way'}: {words or one_line(mission['goal'])}"
+            return f"mission {mission['outcome'] or 'in progress'}: {words or one_line(mission['goal'])}"
         is_new = agent["id"] not in self._on_mission
         self._on_mission.add(agent["id"])
         return f"is on a mission: {one_line(mission['goal']) or mission['id']}" if is_new else None

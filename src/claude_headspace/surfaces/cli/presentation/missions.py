@@ -95,5 +95,5 @@ def _facts(mission: Json, now: datetime) -> list[tuple[str, str]]:
         ("conversation", mission["conversation"] or ""),
         ("ended", mission["words"]),
         ("report", mission["report"]),
-        ("last answer", mission["answer"] if mission["answer"] != mission["report"] else ""),
+        ("last reply", mission["answer"] if mission["answer"] != mission["report"] else ""),
     ]

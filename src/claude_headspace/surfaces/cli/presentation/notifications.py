@@ -57,7 +57,7 @@ def notification_rules(found: Json, now: datetime, width: int) -> list[Line]:
         lines += [*hanging(line(Span("✕ ", "error")), found["problem"], width), EMPTY_LINE]
     lines += [line(Span("Channels", "strong"))]
     lines += _table([_channel(each, now) for each in found["channels"]], width)
-    lines += [EMPTY_LINE, line(Span("When", "strong")), *_table([_rule(each) for each in found["rules"]], width)]
+    lines += [EMPTY_LINE, line(Span("Rules", "strong")), *_table([_rule(each) for each in found["rules"]], width)]
     for pattern, changed in found["projects"].items():
         lines += [EMPTY_LINE, line(Span(f"In {pattern}", "strong")), *_table([_rule(each) for each in changed], width)]
     if quiet_hours := found["quiet"]:
@@ -88,10 +88,14 @@ def _conditions(rule: Json) -> list[str]:
         f"longer than {duration(rule['longer_than'])}" if rule["longer_than"] else "",
         f"at {levels}" if levels else "",
         budget,
-        f"after {duration(rule['after'])}" if rule["after"] else "immediately",
-        f"after {duration(rule['present_after'])} while you are present" if rule["present_after"] else "",
+        _delay(rule),
         f"next after {duration(rule['escalate_after'])}" if rule["escalate_after"] and len(rule["to"]) > 1 else "",
     ]
+
+
+def _delay(rule: Json) -> str:
+    delay = f"after {duration(rule['after'])}" if rule["after"] else "immediately"
+    return delay + (f" (after {duration(rule['present_after'])} if you are present)" if rule["present_after"] else "")
 
 
 def channel_test_result(found: Json) -> list[Line]:

@@ -1,11 +1,12 @@
 """Rules and verdicts as lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.agent_details import section
-from claude_headspace.surfaces.text.formatting import Json, clock_time, count, cut, one_line
+from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, one_line
 
 LABEL = 12
 MAX_LISTED = 50
@@ -19,12 +20,21 @@ RULINGS = {
 }
 """Verdicts with the symbols of agent states, and their roles."""
 
+DECISIONS = {
+    "deny": ("✕ deny", "error"),
+    "ask": ("◆ ask", "waiting"),
+    "warn": ("◆ warn", "strong"),
+    "allow": ("○ allow", ""),
+    "abstain": ("○ left to Claude Code", ""),
+}
+"""The same for a tool call that has not run."""
+
 USES = {"read": "reads", "write": "writes", "delete": "deletes"}
 
 
-def ruling_span(verdict: Json) -> Span:
+def ruling_span(verdict: Json, texts: Mapping[str, tuple[str, str]] = RULINGS) -> Span:
     """A ruling with its symbol. One that was not enforced says so."""
-    words, role = RULINGS.get(verdict["ruling"], (verdict["ruling"], ""))
+    words, role = texts.get(verdict["ruling"], (verdict["ruling"], ""))
     return Span(words if verdict.get("enforced", True) else f"{words}, not enforced", role)
 
 
@@ -33,10 +43,11 @@ def ruling_span(verdict: Json) -> Span:
 
 def policy_check_result(report: Json, width: int) -> list[Line]:
     """The files of the rules, and what they change."""
-    own = report["file"] if report["exists"] else f"{report['file']} (does not exist; only built-in rules are used)"
-    lines = [line(f"The rules are valid: {count(report['rules'], 'rule')}, preset {report['preset']}.")]
+    own = report["file"] if report["exists"] else f"{report['file']} (does not exist; optional)"
+    active = f"{report['active']} of {count(report['rules'], 'rule')} active"
+    lines = [line(f"The rules are valid: {active}, preset {report['preset']}.")]
     known = f"{count(report['contacts'], 'contact')} in {report['contacts_file']}"
-    contacts = known if report["contacts_needed"] else f"{report['contacts_file']} (does not exist, and is not needed)"
+    contacts = known if report["contacts_needed"] else f"{report['contacts_file']} (does not exist; optional)"
     lists = (("added", "added"), ("changed", "changed"), ("off", "switched_off"), ("project", "project_rules"))
     pairs = [("yours", own), *((label, ", ".join(report[name])) for label, name in lists), ("contacts", contacts)]
     for label, text in pairs:
@@ -50,7 +61,7 @@ def policy_check_result(report: Json, width: int) -> list[Line]:
 def explanation(report: Json, width: int) -> list[Line]:
     """What a tool call would do, and what the rules decide."""
     verdict = report["verdict"]
-    lines = [line(ruling_span(verdict), f"  by the rule {verdict['rule']}" if verdict["rule"] else "")]
+    lines = [line(ruling_span(verdict, DECISIONS), f" (rule {verdict['rule']})" if verdict["rule"] else "")]
     lines += _field("because", verdict["reason"], width) if verdict["reason"] else []
     lines += section("Runs", [_program(program) for program in report["programs"]], width)
     lines += section("Uses", [_file(use) for use in report["files"]], width)

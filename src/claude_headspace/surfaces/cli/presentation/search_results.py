@@ -11,7 +11,7 @@ from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clo
 INDENT = "  "
 MAX_WIDTH = 120
 
-KINDS = {"prompt": "you said", "answer": "answered", "tool_input": "ran {}", "tool_result": "got from {}"}
+KINDS = {"prompt": "prompt", "answer": "reply", "tool_input": "input of {}", "tool_result": "result of {}"}
 
 
 def result_lines(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
@@ -24,7 +24,7 @@ def result_lines(hits: Sequence[Json], now: datetime, width: int) -> list[Line]:
 
 
 def _head(hit: Json, now: datetime, width: int) -> Line:
-    did = KINDS.get(hit["kind"], "said").format(hit["tool"] or "a tool")
+    did = KINDS.get(hit["kind"], "text").format(hit["tool"] or "a tool")
     when = f"{clock_time(hit['at'], now)}, {ago(hit['at'], now)}"
     name = hit["agent"] or hit["agent_id"][:12]
     rest = cut(f"{hit['project']} · {did} · {when}", max(width - cell_len(name) - 2, 20))

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
 from claude_headspace.clients.claude_code.hooks.installation import Change
 from claude_headspace.config import Paths
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.status import WAITING_FOR_DATABASE
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
-from claude_headspace.surfaces.text.formatting import Json, clean_text, count
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 
 LABEL = 10
 WIDEST_EVENT = max(map(len, (*REGISTERED, *NOT_REGISTERED)))
@@ -26,7 +27,7 @@ def demo_intro(link: str, home: str, *, is_open: bool, width: int) -> list[Line]
     note = "opened in your browser" if is_open else "works once, within five minutes"
     return [
         line(Span("Demo with simulated agents.", "strong"), " It uses a temporary directory and none of your files."),
-        *labelled("page", link, width),
+        *labelled("dashboard", link, width),
         *labelled("", note, width),
         *labelled("terminal", f"HEADSPACE_HOME={home} headspace top", width),
         *labelled("try", "answer a waiting agent: it continues with your answer", width),
@@ -77,7 +78,7 @@ def up_result(
         *(labelled("waiting", WAITING_FOR_DATABASE.format(unavailable), width, "error") if unavailable else []),
         *(each for text in hooks for each in labelled("hooks", text, width)),
         *(labelled("earlier", transcripts, width) if transcripts else []),
-        *labelled("page", page, width),
+        *labelled("dashboard", page, width),
         *labelled("undo", f"`headspace down`, `headspace uninstall`; data is stored in {', '.join(kept)}", width),
         EMPTY_LINE,
         dim("headspace list   headspace top   headspace doctor"),
@@ -124,11 +125,14 @@ def install_result(plans: Sequence[Change], done: str) -> list[Line]:
 def _install_line(plan: Change, done: str) -> Line:
     where = clean_text(str(plan.config.path))
     if done == "installed":
-        rest = "the original settings.json is saved next to the script" if plan.changes else "they already existed"
+        existed = plan.old is not None
+        saved = "the original settings.json is saved next to the script" if existed else "settings.json was created"
+        rest = saved if plan.changes else "they already existed"
         return line(f"Hooks installed in {where}; {rest}.")
     if not plan.changes:
         return line(f"No hooks of Headspace found in {where}.")
-    rest = "settings.json is restored" if plan.restores_original else "nothing else in settings.json was changed"
+    restored = "settings.json was restored" if plan.new is not None else "settings.json was removed"
+    rest = restored if plan.restores_original else "nothing else in settings.json was changed"
     return line(f"Hooks removed from {where}; {rest}.")
 
 

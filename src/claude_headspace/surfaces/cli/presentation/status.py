@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
-from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, count, duration, one_line, wrap
-from claude_headspace.surfaces.text.labels import SHAPES, shape, waiting_for_database
+from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, duration, one_line, wrap
+from claude_headspace.surfaces.text.labels import SHAPES, component_label, shape, waiting_for_database
 
-LABEL = 15
+LABEL = 17
 MAX_DIFFERENCES = 50
 MAX_OUTAGES = 3
 
@@ -18,6 +19,7 @@ MODES = {
     "hooks_active": "hooks arrive; sessions are also checked every {}",
     "polling_fallback": "no hooks arrive, so sessions are checked every {}",
 }
+NO_HOOK_YET = "no hook received yet; sessions are checked every {}"
 
 UNKNOWN = "unknown while the database is unavailable"
 
@@ -52,7 +54,7 @@ Field = tuple[str, str, str]
 
 def _receiver(report: Json, now: datetime) -> list[Field]:
     anomalies = report["anomalies"]
-    mode = MODES.get(report["mode"], "sessions are checked every {}")
+    mode = MODES.get(report["mode"], "sessions are checked every {}") if report["last_event_at"] else NO_HOOK_YET
     return [
         ("events", _events(report, now), ""),
         ("mode", mode.format(duration(report["polling_interval_seconds"])), ""),
@@ -60,17 +62,13 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
         _spool_field(report, now),
         *_refused(report.get("refused") or {}),
         *_outages(report.get("troubles", ()), now),
-        *(
-            [("anomalies", f"{count(anomalies, 'event')} with unexpected content, stored unchanged", "")]
-            if anomalies
-            else []
-        ),
+        *([("anomalies", f"{count(anomalies, 'event')} stored, but not fully understood", "")] if anomalies else []),
     ]
 
 
 def _events(report: Json, now: datetime) -> str:
     total, last, here = report["events_total"], report["last_event_at"], report["events_since_start"]
-    no_hook = "" if total is None else "no hook here yet" if total else "none yet"
+    no_hook = "" if total is None else "no hook on this machine yet" if total else "none yet"
     newest = f"last one {ago(last, now)}" if last else no_hook
     stored = f"total {UNKNOWN}" if total is None else f"{total:,} in total"
     return " · ".join(filter(None, (newest, f"{stored}, {here:,} since the start")))
@@ -108,11 +106,12 @@ def _parts(report: Json) -> list[Field]:
         *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
     }
     lines = [
-        (name, f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error")
+        (component_label(name), f"{part['status']}, {part['detail']}", "" if part["status"] == "ok" else "error")
         for name, part in parts.items()
         if name not in shown
     ]
-    return [*lines, *([("waiting", f"for the database: {', '.join(waiting)}", "error")] if waiting else [])]
+    labels = ", ".join(map(component_label, waiting))
+    return [*lines, *([("waiting", f"for the database: {labels}", "error")] if waiting else [])]
 
 
 def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:
@@ -124,14 +123,17 @@ def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:
 
 
 def _outage(trouble: Json, now: datetime) -> str:
-    waited = f" · {count(trouble['spooled'], 'event')} waited in the spool" if trouble["spooled"] else ""
-    waited += f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
+    lost = f" · {count(trouble['lost'], 'event')} lost" if trouble.get("lost") else ""
+    spooled = trouble["spooled"]
     if trouble["until"] is None:
-        since = ago(trouble["since"], now).removesuffix(" ago").replace("just now", "a moment")
-        return f"{trouble['reason']}, since {since}{waited}"
+        length = ago(trouble["since"], now).removesuffix(" ago").replace("just now", "a few seconds")
+        verb = "is" if spooled == 1 else "are"
+        waiting = f" · {count(spooled, 'event')} {verb} waiting in the spool" if spooled else ""
+        return f"for {length}: {trouble['reason']}{waiting}{lost}"
+    waited = f" · {count(spooled, 'event')} waited in the spool" if spooled else ""
     lasted = (datetime.fromisoformat(trouble["until"]) - datetime.fromisoformat(trouble["since"])).total_seconds()
     length = f" for {duration(lasted)}" if lasted >= 1 else ""
-    return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}"
+    return f"{ago(trouble['since'], now)}{length}: {trouble['reason']}{waited}{lost}"
 
 
 def _spool_field(report: Json, now: datetime) -> Field:

@@ -5,9 +5,10 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
 from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, count, cut, duration, parse_timestamp
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, parse_timestamp
 from claude_headspace.surfaces.text.labels import shape, state_text
 
 MAX_WIDTH = 120

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
-from claude_headspace.surfaces.text.formatting import Json, count, duration
+from claude_headspace.surfaces.text.formatting import Json, duration
 from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time
 
 HEADINGS = {
