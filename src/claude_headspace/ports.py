@@ -224,6 +224,10 @@ class Transaction(Protocol):
     def names_in_use(self, names: Collection[str]) -> set[str]:
         """Which of these names belong to agents that have not ended."""
 
+    @property
+    def is_without_efforts(self) -> bool:
+        """Whether it is known, without a query, that no effort is active."""
+
     def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a host."""
 

@@ -13,9 +13,9 @@ from claude_headspace.kernel.correlate import (
     Found,
     Identity,
     Strategy,
-    ancestors,
     claimed_identities,
     correlate,
+    correlation_keys,
     create_agent,
     identities,
     is_claimable,
@@ -293,7 +293,7 @@ def test_hosts_are_never_confused() -> None:
     one, other = identities(here, decode(here)), identities(there, decode(there))
     assert one["process"] != other["process"]
     assert one["pane"] != other["pane"]
-    assert ancestors(here) != ancestors(there)
+    assert correlation_keys(here, decode(here)).ancestors != correlation_keys(there, decode(there)).ancestors
     assert project_at("laptop", "/home/dev/app").id != project_at("server", "/home/dev/app").id
 
 

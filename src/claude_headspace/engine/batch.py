@@ -9,6 +9,7 @@ Rules
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -27,7 +28,6 @@ from claude_headspace.kernel.claude_os.notices import FACTS_WITH_NOTICE
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
-    Correlation,
     CorrelationKeys,
     Found,
     Identity,
@@ -72,13 +72,13 @@ class Item(msgspec.Struct):
     keys: CorrelationKeys
 
 
+@dataclass
 class BatchAgents:
     """The agents as a batch sees them: as they are stored, or as earlier events of the same batch changed them."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-        self._agents: dict[str, Agent] = {}
-        self._owners: dict[Identity, str] = {}
+    _transaction: Transaction
+    _agents: dict[str, Agent] = field(default_factory=dict)
+    _owners: dict[Identity, str] = field(default_factory=dict)
 
     def update(self, agent: Agent, claims: Iterable[Identity]) -> None:
         """An event of the batch changed an agent, and gave it these identities."""
@@ -191,18 +191,16 @@ class Batch:
             return agent, Strategy.ADDRESSED, item.envelope
         if isinstance(item.event.fact, AgentRegistered):
             return None, Strategy.NEW, item.envelope
-        correlation = self._correlate(item, found)
-        parent_id = correlation.parent_id
-        envelope = item.envelope if parent_id is None else decided(item.envelope, parent_id=parent_id)
-        return correlation.agent, correlation.strategy, envelope
-
-    def _correlate(self, item: Item, found: dict[Identity, Found]) -> Correlation:
-        named = {kind: found[identity] for kind, identity in item.keys.identities.items() if identity in found}
-        parents = [found[identity].agent for identity in item.keys.ancestors if identity in found]
+        keys, envelope = item.keys, item.envelope
+        named = {kind: found[identity] for kind, identity in keys.identities.items() if identity in found}
+        parents = [found[identity].agent for identity in keys.ancestors if identity in found]
         nearby: list[Agent] = []
-        if item.keys.project_id is not None and "session" not in named:
-            nearby = self._agents.claimable(item.keys.project_id, item.envelope.fired_at - CLAIMABLE_AFTER_END)
-        return correlate(item.envelope, item.event, named, parents, nearby)
+        if keys.project_id is not None and "session" not in named:
+            nearby = self._agents.claimable(keys.project_id, envelope.fired_at - CLAIMABLE_AFTER_END)
+        correlation = correlate(envelope, item.event, named, parents, nearby)
+        if correlation.parent_id is not None:
+            envelope = decided(envelope, parent_id=correlation.parent_id)
+        return correlation.agent, correlation.strategy, envelope
 
     def _check_act(self, agent: Agent | None, event: Event) -> None:
         """Refuse an act that cannot be done. Nothing else can happen between this check and the act."""
@@ -304,7 +302,8 @@ class Batch:
 
     def _apply_to_effort(self, record: Record, event: Event, outcome: Outcome, submission: Submission) -> Outcome:
         """Apply an event to the effort that it belongs to, if any."""
-        if not submission.trusted:
+        no_effort = self._transaction.is_without_efforts and not self._efforts.changed
+        if no_effort or not submission.trusted:
             return self._add(record, outcome)
         result = self._efforts.apply(record.envelope, event, outcome.agent, expects_reply=submission.expects_reply)
         if result is None:

@@ -6,6 +6,8 @@ Rules
 - A bug here changes no effort and gives no advice. It is recorded as the anomaly of the event.
 """
 
+from dataclasses import dataclass, field
+
 import msgspec
 import structlog
 
@@ -34,14 +36,15 @@ EFFORT_FAILED = "the effort was not served: "
 """Prefix of the anomaly of an event that could not be applied to its effort."""
 
 
+@dataclass
 class EffortBatch:
     """The efforts of one batch."""
 
-    def __init__(self, transaction: Transaction, is_alive: IsAlive) -> None:
-        self._transaction = transaction
-        self._is_alive = is_alive
-        self._efforts: dict[str, Effort] = {}
-        self._tasks: dict[str, Task] = {}
+    _transaction: Transaction
+    _is_alive: IsAlive
+    changed: dict[str, Effort] = field(default_factory=dict)
+    """The efforts that this batch changed, by id."""
+    _tasks: dict[str, Task] = field(default_factory=dict)
 
     # --- acts ---
 
@@ -168,16 +171,16 @@ class EffortBatch:
 
     def _active(self, host: str) -> list[Effort]:
         stored = {effort.id: effort for effort in self._transaction.active_efforts(host)}
-        return [effort for effort in (stored | self._efforts).values() if effort.is_active and effort.host == host]
+        return [effort for effort in (stored | self.changed).values() if effort.is_active and effort.host == host]
 
     def _effort(self, effort_id: str) -> Effort | None:
-        return self._efforts.get(effort_id) or self._transaction.effort(effort_id)
+        return self.changed.get(effort_id) or self._transaction.effort(effort_id)
 
     def _task(self, wanted: str) -> Task | None:
         return self._tasks.get(wanted) or self._transaction.task(wanted)
 
     def _update(self, change: EffortChange) -> None:
-        self._efforts[change.effort.id] = change.effort
+        self.changed[change.effort.id] = change.effort
         if change.task is not None:
             self._tasks[change.task.id] = change.task
 

@@ -109,11 +109,6 @@ def event_from_row(row: Mapping[str, Any]) -> StoredEvent:
     )
 
 
-def stream_row(message: StreamMessage) -> Row:
-    """The row of a stream message."""
-    return msgspec.structs.asdict(message) | {"data": message.data.decode()}
-
-
 def stream_message_from_row(row: Mapping[str, Any]) -> StreamMessage:
     """The stream message of a row."""
     return StreamMessage(**{**row, "data": row["data"].encode()})

@@ -11,6 +11,7 @@ are not cached. The cache is bounded: the least recently written entries are dro
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, select, update
 
 from claude_headspace.journal import rows, schema, search
@@ -177,6 +178,10 @@ class SqlTransaction:
             row.id for some in chunks(event_ids) for row in self.connection.execute(query.where(table.id.in_(some)))
         }
 
+    @property
+    def is_without_efforts(self) -> bool:
+        return self._cache.active_efforts == {}
+
     def active_efforts(self, host: str) -> list[Effort]:
         if self._cache.active_efforts is None:
             bodies = self.connection.execute(select(schema.efforts.c.body).where(IS_ACTIVE)).scalars()
@@ -216,7 +221,7 @@ class SqlTransaction:
                 messages.append(StreamMessage(seq, publish.type, publish.agent_id, publish.project_id, data))
             seq += 1
         insert_rows(self.connection, schema.events, events)
-        insert_rows(self.connection, schema.stream, [rows.stream_row(message) for message in messages])
+        insert_rows(self.connection, schema.stream, [asdict(each) | {"data": each.data.decode()} for each in messages])
         self.row_changes.write(self.connection, self._stored_roster)
         search.add_documents(self.connection, texts)
         return messages

@@ -121,7 +121,7 @@ class SqlWriter(SqlReader):
     def _start(self) -> SqlTransaction:
         self._first_error = None
         try:
-            if self._writer is not None and not self._dialect.is_connected(self._writer):
+            if self._writer is not None and self._dialect.is_shared and not self._dialect.is_connected(self._writer):
                 self._drop_connection()
             self._writer = self._writer or self._dialect.connect_writer(self._engine)
             self._writer.begin()

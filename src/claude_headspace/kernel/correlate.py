@@ -132,17 +132,13 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
     )
 
 
-def ancestors(envelope: Envelope) -> list[Identity]:
-    """The processes that the client descends from, as identities."""
-    return [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
-
-
 def correlation_keys(envelope: Envelope, event: Event) -> CorrelationKeys:
     """What the agent of an event is found by."""
     root = envelope.observations.project_root or event.meta.cwd
     is_located = envelope.origin is Origin.HOOK and not event.session_only and root
     project_id = project_at(envelope.host, root).id if is_located else None
-    return CorrelationKeys(identities(envelope, event), ancestors(envelope), project_id)
+    ancestors = [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
+    return CorrelationKeys(identities(envelope, event), ancestors, project_id)
 
 
 def correlate(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import asdict
 
-from claude_headspace.journal import rows, schema
+from claude_headspace.journal import schema
 from claude_headspace.journal.rows import insert_rows
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
@@ -38,7 +39,9 @@ class PrunableJournal(TemporaryJournal):
     def append(self, messages: Sequence[StreamMessage]) -> None:
         """Store messages."""
         with self.transaction() as batch:
-            insert_rows(batch.connection, schema.stream, [rows.stream_row(message) for message in messages])
+            insert_rows(
+                batch.connection, schema.stream, [asdict(each) | {"data": each.data.decode()} for each in messages]
+            )
 
 
 class StreamTest:

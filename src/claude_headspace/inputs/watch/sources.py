@@ -61,7 +61,7 @@ class Sources:
     def start(self, first_drain: Callable[[], Awaitable[None]] | None = None) -> None:
         """Start the sources one after the other: running clients, their transcripts, vanished processes.
 
-        `first_drain` waits for the hooks in the spool. They are stored first: the sources also know what happened later.
+        `first_drain` waits until the hooks in the spool are stored. The sources also know what happened after them.
         """
         self._starting = asyncio.create_task(self._start(first_drain), name="sources")
 

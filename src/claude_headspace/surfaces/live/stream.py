@@ -98,7 +98,8 @@ class EventStream:
             self._buffer_starts_after = dropped.seq
         self._buffer.extend(messages)
         self._newest = messages[-1].seq
-        self._wake_readers()
+        if self._waiting:
+            self._wake_readers()
 
     def close(self) -> None:
         """End every stream."""
