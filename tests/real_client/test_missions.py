@@ -41,7 +41,7 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
         assert woken
         assert "REPORTED-4711" in woken[-1]
         assert "ANSWERED-4712" in woken[-1]
-        assert woken[-1].count("What came of the work that this conversation asked for") == 1
+        assert woken[-1].count("Results of the missions that you started") == 1
         [mission] = installation.daemon.get("/api/missions").json()
         assert (mission["outcome"], mission["report"]) == ("succeeded", "REPORTED-4711")
         [conversation] = [each for each in installation.daemon.agents() if each["id"] == mission["conversation_id"]]

@@ -40,7 +40,7 @@ def test_prompts_are_sent_to_a_client_and_it_is_resumed(workspace: Workspace) ->
     agent = workspace.agent("idle")
     for words in ("Say hello; and no more.", SEVERAL):
         done = workspace.headspace("send", agent["name"], "--", words)
-        assert (done.stdout, done.stderr) == (f"{agent['name']} received the text.\n", ""), client.screen
+        assert (done.stdout, done.stderr) == (f"{agent['name']} received the prompt.\n", ""), client.screen
         workspace.agent("idle")
     assert [each.split() for each in workspace.user_turns(agent)] == [
         "Say hello; and no more.".split(),
@@ -71,7 +71,7 @@ def test_a_client_is_controlled_from_the_board(workspace: Workspace) -> None:
     workspace.shows(board, "to runner")
     workspace.keys(board, "-l", "Say hello, runner.")
     workspace.keys(board, "Enter")
-    workspace.shows(board, "runner received the text.")
+    workspace.shows(board, "runner received the prompt.")
     assert workspace.user_turns(agent) == ["Say hello, runner."]
     with workspace.user_in_front_of(board):
         workspace.keys(board, "Enter")

@@ -83,7 +83,7 @@ def test_a_disk_without_space_for_the_spool(tmp_path: Path) -> None:
                 acknowledged.append(number)
             else:
                 assert (reply.status, reply.error["code"]) == (503, "nowhere_to_store")
-                assert "room on the disk" in reply.error["hint"]
+                assert "disk space" in reply.error["hint"]
                 refused += 1
         assert refused
         assert health(daemon) == "degraded"

@@ -52,7 +52,7 @@ def test_a_prompt_is_typed_where_the_agent_runs(laptop: Terminal, page: RunningD
     """A request on another machine arrives once, the client confirms it, and the log has the machines."""
     agent = laptop.agent_in(laptop.start("claude"))
     done = run_in(laptop, "send", agent["name"], "Grüße;\n$(id)", HEADSPACE_HOME=str(page.home))
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{agent['name']} received the text.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{agent['name']} received the prompt.\n", "")
     assert laptop.prompts() == ["Grüße;\n$(id)"]
     assert names_of(page, agent) == [
         ("ErrandAsked", "page"),

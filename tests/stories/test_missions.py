@@ -71,7 +71,7 @@ def test_a_worker_resumes_its_conversation_once(tmux: Terminal) -> None:
     assert "headspace report" in start["start"][0]
     end_worker(tmux, mission)
     wait_until(lambda: wake_ups(tmux, "Count the tests"), "the conversation to be resumed")
-    tmux.wait_for(pane, "What came of the work")
+    tmux.wait_for(pane, "Results of the missions")
     wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"] == [], "the news to be delivered")
     assert len(wake_ups(tmux, "Count the tests")) == 1
 
@@ -97,7 +97,7 @@ def test_a_conversation_at_a_question_is_not_disturbed(tmux: Terminal) -> None:
     end_worker(tmux, mission)
     wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "pending news")
     tmux.keys(pane, "the first one", "Enter")
-    tmux.wait_for(pane, "What came of the work")
+    tmux.wait_for(pane, "Results of the missions")
     tmux.agent_in(pane)
     assert tmux.daemon.agent(conversation["id"])["news"] == []
     assert wake_ups(tmux, "Find the bug") == []

@@ -91,7 +91,7 @@ def test_calls_without_a_daemon_are_reported_afterwards(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         [found] = wait_until(lambda: verdicts(daemon), "the verdict on the earlier call")
         assert (found["ruling"], found["rule"], found["enforced"]) == ("deny", "system-delete", False)
-        assert "not asked" in found["lapse"]
+        assert "busy or starting" in found["lapse"]
         detail = daemon.get("/health", scope=None).json()["parts"]["policy"]["detail"]
         assert "guard off for 1 tool call;" in detail
         assert "guard off" in hooks.headspace("status").stdout

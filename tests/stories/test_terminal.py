@@ -49,7 +49,7 @@ def test_a_sent_text_arrives_once_and_unchanged(tmux: Terminal, text: str) -> No
     before = len(tmux.prompts())
     done = run_in(tmux, "send", agent["name"], "--", text)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{agent['name']} received the text.\n"
+    assert done.stdout == f"{agent['name']} received the prompt.\n"
     assert tmux.prompts()[before:] == [text.strip()] or tmux.prompts()[before:] == [text]
     tmux.keys(pane, "/exit", "Enter")
 

@@ -28,7 +28,7 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     tmux.wait_for(board, f"prompt to {agent['name']}")
     tmux.keys(board, "-l", "Say hello; and $(more)")
     tmux.keys(board, "Enter")
-    tmux.wait_for(board, f"{agent['name']} received the text.")
+    tmux.wait_for(board, f"{agent['name']} received the prompt.")
     assert tmux.prompts() == ["Say hello; and $(more)"]
     with tmux.attached("board"):
         wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "an attached client")
