@@ -17,6 +17,8 @@ export type PolicyVerdict = Agent["verdicts"][number];
 export type Wait = Agent["waits"][number];
 export type Question = Wait["questions"][number];
 export type FormField = Wait["form"][number];
+export type WaitDetails = Reply<"/api/waits/{wait}">;
+export type Suggestion = WaitDetails["suggestions"][number];
 export type Answer = Body<"/api/waits/{wait}/answer">;
 
 export type Turn = Reply<"/api/agents/{agent}/turns">[number];
