@@ -75,3 +75,9 @@ test("side by side, removed lines are beside the added ones", () => {
 test("added and removed lines are counted", () => {
   expect(countLines(parseDiff(TWO_FILES)[0]!.hunks)).toEqual({ added: 3, removed: 2 });
 });
+
+test("CRLF line ends are not part of the text, a changed line end is", () => {
+  const textsOf = (diff: string): string[] => parseDiff(diff)[0]!.hunks[0]!.lines.map((line) => line.text);
+  expect(textsOf("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\r\n-1\r\n+2\r\n")).toEqual(["one", "1", "2"]);
+  expect(textsOf("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+1\r\n")).toEqual(["1", "1\r"]);
+});

@@ -102,7 +102,13 @@ function readHunk(lines: string[], at: number, file: FileDiff): number {
     if (kind !== "added") before += 1;
     if (kind !== "removed") after += 1;
   }
+  removeLineEnds(hunk.lines);
   return at;
+}
+
+/** A file with CRLF line ends has a carriage return in every line. Otherwise one is an ordinary, hidden character. */
+function removeLineEnds(lines: DiffLine[]): void {
+  if (lines.every((line) => line.text.endsWith("\r"))) for (const line of lines) line.text = line.text.slice(0, -1);
 }
 
 /** The rows of a file in one of the views. */
