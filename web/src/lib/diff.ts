@@ -15,6 +15,7 @@ export interface DiffLine {
 }
 
 export interface Hunk {
+  /** "" if its place in the file is unknown. */
   header: string;
   lines: DiffLine[];
 }
@@ -115,7 +116,7 @@ function removeLineEnds(lines: DiffLine[]): void {
 export function diffRows(file: Pick<FileDiff, "notes" | "hunks">, mode: DiffMode): DiffRow[] {
   const rows: DiffRow[] = file.notes.map((text) => ({ kind: "note", text }));
   for (const hunk of file.hunks) {
-    rows.push({ kind: "hunk", text: hunk.header });
+    if (hunk.header !== "") rows.push({ kind: "hunk", text: hunk.header });
     if (mode === "split") addPairs(rows, hunk);
     else for (const line of hunk.lines) rows.push({ kind: "line", hunk, line });
   }
