@@ -18,7 +18,7 @@ export function requestParts({ kind, questions, request }: Pick<WaitDetails, "ki
   if (questions.length > 0) return NOTHING;
   if (request.diff) return { ...NOTHING, title: request.text, diff: request.diff };
   if (kind !== "permission") return { ...NOTHING, markdown: request.text };
-  const named = Object.entries(request.arguments ?? {});
+  const named = Object.entries(request.arguments);
   const others = named.filter(([, value]) => value !== request.text);
   if (others.length < named.length || named.length === 0) return { ...NOTHING, verbatim: request.text, arguments: others };
   return { ...NOTHING, arguments: named };
