@@ -117,6 +117,19 @@ def _mark(count: int) -> str:
     return f"\n… [{count:,} bytes left out] …\n"
 
 
+_MARKS = re.compile(r"… \[([\d,]{1,15}) (bytes|members) left out\] …")
+
+
+def count_left_out(text: str) -> int:
+    """How many bytes or members were left out of a stored text, by its marks."""
+    return sum(int(found[1].replace(",", "")) for found in _MARKS.finditer(text))
+
+
+def is_altered(text: str) -> bool:
+    """Whether a stored text is redacted or cut."""
+    return REDACTED in text or _MARKS.search(text) is not None
+
+
 def bounded(payload: bytes, bounds: Bounds) -> bytes:
     """A hook's payload as it is stored."""
     if len(payload) <= min(bounds.result, bounds.speech):
@@ -179,7 +192,7 @@ def shortened(
         return [shortened(item, longest, most, owner, key) for item in value]
     if isinstance(value, dict):
         names = list(value)
-        if most is not None and len(names) > most:
-            names = names[:most]
-        return {name: shortened(value[name], longest, most, value, name) for name in names}
+        left_out = {} if most is None or len(names) <= most else {"…": f"… [{len(names) - most:,} members left out] …"}
+        kept = {name: shortened(value[name], longest, most, value, name) for name in names[:most]}
+        return kept | left_out
     return value

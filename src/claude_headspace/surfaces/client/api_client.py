@@ -114,6 +114,10 @@ class ApiClient:
         """Open waits. `include_closed` includes closed ones."""
         return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
 
+    def wait(self, wait_id: str, *, all: bool = False) -> Json:
+        """One wait with the complete request. `all` leaves nothing out that Headspace has."""
+        return self._object(_with_query(_path("waits", wait_id), all="true" if all else None), SEND_SECONDS)
+
     def missions(self, *, include_old: bool = False) -> list[Json]:
         """Missions, newest first. `include_old` includes missions that ended over a day ago."""
         return self._list("/api/missions", all="true" if include_old else None)
