@@ -19,7 +19,7 @@ import msgspec
 from claude_headspace.inputs.policy.inspection import Request, inspect
 
 LENGTH = struct.Struct(">I")
-CPU_SECONDS = 0.03
+CPU_SECONDS = 0.045
 """For one request. Counted as processor time, so that a busy machine makes no difference."""
 MEMORY_BYTES = 512 * 1024 * 1024
 

@@ -22,10 +22,10 @@ class Limits(msgspec.Struct, frozen=True):
     """Characters of shell text and program code that are parsed."""
 
 
-IN_PROCESS = Limits(steps=1_500, source_chars=1_500)
-"""For the process of the daemon: at most about 20 ms."""
-FULL = Limits(steps=5_000, source_chars=64_000)
-"""For the worker process: at most about 50 ms, apart from the parser."""
+IN_PROCESS = Limits(steps=1_200, source_chars=1_500)
+"""For the process of the daemon: at most about 15 ms."""
+FULL = Limits(steps=3_000, source_chars=60_000)
+"""For the worker process: at most about 20 ms, apart from the parser."""
 
 
 class BudgetExceeded(Exception):
