@@ -117,6 +117,14 @@ def _mark(count: int) -> str:
     return f"\n… [{count:,} bytes left out] …\n"
 
 
+_MARK = re.compile(r"… \[([\d,]+) bytes left out\] …")
+
+
+def left_out(text: str) -> int:
+    """The number of bytes that were cut out of a stored text, according to its marks."""
+    return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
+
+
 def bounded(payload: bytes, bounds: Bounds) -> bytes:
     """A hook's payload as it is stored."""
     if len(payload) <= min(bounds.result, bounds.speech):

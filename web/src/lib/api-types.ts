@@ -430,6 +430,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    command?: string;
+                    files?: string;
+                };
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChangesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/usage": {
         parameters: {
             query?: never;
@@ -1933,6 +1972,36 @@ export interface components {
             outcome: string;
             input: unknown;
             result: unknown;
+        };
+        ChangesView: {
+            agent_id: string;
+            command_id: string | null;
+            since_commit: string | null;
+            head_commit: string | null;
+            commits: components["schemas"]["CommitView"][];
+            files: components["schemas"]["FileChangeView"][];
+            added: number;
+            removed: number;
+            complete: boolean;
+            left_out: number;
+            git_problem: string | null;
+        };
+        CommitView: {
+            id: string;
+            subject: string;
+            at: string;
+        };
+        FileChangeView: {
+            path: string;
+            status: string;
+            added: number;
+            removed: number;
+            diff: string;
+            source: string;
+            command_ids: string[];
+            complete: boolean;
+            left_out: number;
+            old_path: string | null;
         };
         UsageView: {
             at: string;

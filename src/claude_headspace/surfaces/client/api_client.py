@@ -110,6 +110,10 @@ class ApiClient:
         """The states of an agent with their reasons, newest last."""
         return self._list(_path("agents", reference, "evidence"), limit=limit)
 
+    def changes(self, reference: str, command: str | None = None) -> Json:
+        """What an agent, or one of its commands (id, number or `latest`), changed."""
+        return self._object(_with_query(_path("agents", reference, "changes"), command=command), SEND_SECONDS)
+
     def waits(self, *, agent: str | None = None, include_closed: bool = False) -> list[Json]:
         """Open waits. `include_closed` includes closed ones."""
         return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
