@@ -2110,6 +2110,8 @@ export interface components {
             status: string;
             agent_id: string;
             agent: string;
+            /** @default null */
+            draft_restored?: boolean | null;
         };
         Interrupted: {
             status: string;
@@ -2501,6 +2503,8 @@ export interface components {
             text: string;
             /** @default  */
             id?: string;
+            /** @default false */
+            keep_draft?: boolean;
         };
         NewMission: {
             goal: string;
