@@ -47,10 +47,10 @@ def test_a_stashed_draft_is_noticed() -> None:
     ("text", "row"),
     [
         ("", 0),
-        ("\n".join([LINE, "❯\xa0", LINE, "   Select model", "   ❯ 1. Default", "Esc to cancel"]), 4),
-        ("\n".join([LINE, "   Select model", "   ❯ 1. Default"]), 2),
-        ("\n".join([LINE, "  another view", LINE]), 1),
-        ("\n".join([LINE, "❯\xa0a draft"]), 1),
+        (f"{LINE}\n❯\xa0\n{LINE}\n   Select model\n   ❯ 1. Default\nEsc to cancel", 4),
+        (f"{LINE}\n   Select model\n   ❯ 1. Default", 2),
+        (f"{LINE}\n  another view\n{LINE}", 1),
+        (f"{LINE}\n❯\xa0a draft", 1),
         ("❯\xa0", 12),
     ],
 )
