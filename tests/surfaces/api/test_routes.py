@@ -71,6 +71,7 @@ def test_changes_of_a_command(agent: Agent) -> None:
             tool_input={"file_path": f"{agent.cwd}/{name}", "content": "hi\n"},
             tool_response={"type": "create", "content": "hi\n", "structuredPatch": [], "originalFile": None},
         )
+    agent.fire("stop", last_assistant_message="Done.")
     agent.fire("user-prompt-submit", prompt="Something else")
     everything, command = agent.get("/changes"), agent.get("/changes?command=1")
     assert command["command_id"] == agent.get("/commands")[0]["id"]

@@ -2190,6 +2190,8 @@ export interface components {
             status: string;
             agent_id: string;
             agent: string;
+            /** @default null */
+            draft_restored?: boolean | null;
         };
         Interrupted: {
             status: string;
@@ -2581,6 +2583,8 @@ export interface components {
             text: string;
             /** @default  */
             id?: string;
+            /** @default false */
+            keep_draft?: boolean;
         };
         NewMission: {
             goal: string;

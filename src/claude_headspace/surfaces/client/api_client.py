@@ -189,9 +189,10 @@ class ApiClient:
         """Report that a person has looked at an agent."""
         return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str) -> Json:
+    def send(self, reference: str, text: str, send_id: str, *, keep_draft: bool = False) -> Json:
         """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        return self._post(_path("agents", reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+        body = {"text": text, "id": send_id, "keep_draft": keep_draft}
+        return self._post(_path("agents", reference, "send"), Scope.ACT, body, SEND_SECONDS)
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""
