@@ -64,7 +64,7 @@ def test_own_texts_are_shown_if_the_file_is_not_readable() -> None:
     """The first line gives the reason; the replacements follow under one header."""
     found = own_diff(edit(Replacement("a\n", "b\n"), Replacement("c\n", "d\n")), "f", "permission denied")
     assert found.startswith("# file not readable: permission denied; line numbers are relative\n--- a/f\n+++ b/f\n")
-    assert (found.count("--- a/f"), found.count("@@ -1,1 +1,1 @@")) == (1, 2)
+    assert (found.count("--- a/f"), found.count("@@ -1 +1 @@")) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_written_file_is_compared_with_the_file_that_is_there(asking: AskingCl
     request = shown(asking, asking.held()[-1]["id"])["request"]
     assert (request["text"], request["diff"]) == (
         "Write new.py",
-        "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,1 @@\n+x = 1\n",
+        "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n",
     )
 
 

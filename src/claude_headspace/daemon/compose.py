@@ -52,6 +52,7 @@ from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
 from claude_headspace.surfaces.api.answers import Answers
+from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
@@ -114,7 +115,9 @@ class Daemon:
         return ApiContext(
             read=self.read,
             stream=self.stream.events,
-            actions=AgentActions(engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions),
+            actions=AgentActions(
+                engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions, Changes(self.read)
+            ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
             requesters=RequesterLookup(inputs.client_pids),

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.sanitize import count_left_out
+from claude_headspace.kernel.sanitize import is_cut, left_out
 from claude_headspace.kernel.text import strings_in
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.views import RequestView
@@ -28,9 +28,10 @@ def describe_request(wait: Wait, use: ToolUse | None, cwd: str | None, diff: str
     if use is None:
         return RequestView(text=wait.text, complete=wait.tool is None)
     arguments = use.input if isinstance(use.input, dict) else {}
-    left_out = sum(count_left_out(text) for text in strings_in(use.input))
+    missing = sum(left_out(text) for text in strings_in(use.input))
+    is_complete = not any(is_cut(text) for text in strings_in(use.input))
     text = _text(wait, use, arguments, cwd)
-    return RequestView(text=text, diff=diff, arguments=arguments, complete=not left_out, left_out=left_out)
+    return RequestView(text=text, diff=diff, arguments=arguments, complete=is_complete, left_out=missing)
 
 
 def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], cwd: str | None) -> str:
@@ -59,13 +60,13 @@ def _value(value: object) -> str:
 def limited(request: RequestView) -> RequestView:
     """The request with long parts cut."""
     text, diff = _cut_middle(request.text, MAX_TEXT), _cut_end(request.diff, MAX_DIFF)
-    arguments, left_out = _cut_arguments(request.arguments)
-    left_out += _excess(request.text, MAX_TEXT) + len(request.diff) - len(diff)
-    if not left_out:
+    arguments, missing = _cut_arguments(request.arguments)
+    missing += _excess(request.text, MAX_TEXT) + len(request.diff) - len(diff)
+    if not missing:
         return request
     mark = "" if diff is request.diff else f"# {len(request.diff) - len(diff):,} characters left out\n"
     return RequestView(
-        text=text, diff=diff + mark, arguments=arguments, complete=False, left_out=request.left_out + left_out
+        text=text, diff=diff + mark, arguments=arguments, complete=False, left_out=request.left_out + missing
     )
 
 
@@ -86,8 +87,8 @@ def _cut_end(diff: str, limit: int) -> str:
 
 
 def _cut_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    left_out = sum(_excess(text, MAX_ARGUMENT) for text in strings_in(arguments))
-    return (_cut_value(arguments), left_out) if left_out else (arguments, 0)
+    missing = sum(_excess(text, MAX_ARGUMENT) for text in strings_in(arguments))
+    return (_cut_value(arguments), missing) if missing else (arguments, 0)
 
 
 def _cut_value(value: Any) -> Any:

@@ -8,8 +8,8 @@ Rules
 
 import msgspec
 
+from claude_headspace.kernel.changes.unified import compare, format_diff
 from claude_headspace.kernel.sanitize import REDACTED
-from claude_headspace.kernel.unified_diff import FileTexts, unified_diff
 
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 
@@ -41,6 +41,14 @@ class RequestedCell(msgspec.Struct, frozen=True, kw_only=True):
     is_new: bool = False
 
 
+class FileTexts(msgspec.Struct, frozen=True):
+    """A file before and after a change. None: it does not exist."""
+
+    path: str
+    old: str | None
+    new: str | None
+
+
 class NotApplicable(Exception):
     """Why an edit cannot be applied to the file. The diff says so in its first line."""
 
@@ -48,6 +56,12 @@ class NotApplicable(Exception):
 def edit_diff(edit: RequestedEdit, name: str, text: str | None) -> str:
     """The diff of an edit against the text of its file, with the file's name. None: the file does not exist."""
     return _with_comment(unified_diff(apply_edit(edit, name, text)))
+
+
+def unified_diff(texts: FileTexts) -> str:
+    """The unified diff of a file; empty if nothing changes."""
+    hunks = compare(texts.old or "", texts.new or "")
+    return format_diff(texts.path, hunks, created=texts.old is None, deleted=texts.new is None) if hunks else ""
 
 
 def apply_edit(edit: RequestedEdit, name: str, text: str | None) -> FileTexts:

@@ -117,17 +117,25 @@ def _mark(count: int) -> str:
     return f"\n… [{count:,} bytes left out] …\n"
 
 
-_MARKS = re.compile(r"… \[([\d,]{1,15}) (bytes|members) left out\] …")
+_MARK = re.compile(r"… \[([\d,]+) bytes left out\] …")
 
 
-def count_left_out(text: str) -> int:
-    """How many bytes or members were left out of a stored text, by its marks."""
-    return sum(int(found[1].replace(",", "")) for found in _MARKS.finditer(text))
+def left_out(text: str) -> int:
+    """The number of bytes that were cut out of a stored text, according to its marks."""
+    return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
+
+
+_OMITTED = re.compile(r"… \[[\d,]+ members left out\] …")
+
+
+def is_cut(text: str) -> bool:
+    """Whether a stored text has a mark for what was left out."""
+    return _MARK.search(text) is not None or _OMITTED.search(text) is not None
 
 
 def is_altered(text: str) -> bool:
     """Whether a stored text is redacted or cut."""
-    return REDACTED in text or _MARKS.search(text) is not None
+    return REDACTED in text or is_cut(text)
 
 
 def bounded(payload: bytes, bounds: Bounds) -> bytes:

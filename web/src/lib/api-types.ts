@@ -430,6 +430,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    command?: string;
+                    files?: string;
+                };
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChangesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/usage": {
         parameters: {
             query?: never;
@@ -1972,6 +2011,36 @@ export interface components {
             input: unknown;
             result: unknown;
         };
+        ChangesView: {
+            agent_id: string;
+            command_id: string | null;
+            since_commit: string | null;
+            head_commit: string | null;
+            commits: components["schemas"]["CommitView"][];
+            files: components["schemas"]["FileChangeView"][];
+            added: number;
+            removed: number;
+            complete: boolean;
+            left_out: number;
+            git_problem: string | null;
+        };
+        CommitView: {
+            id: string;
+            subject: string;
+            at: string;
+        };
+        FileChangeView: {
+            path: string;
+            status: string;
+            added: number;
+            removed: number;
+            diff: string;
+            source: string;
+            command_ids: string[];
+            complete: boolean;
+            left_out: number;
+            old_path: string | null;
+        };
         UsageView: {
             at: string;
             tokens: number | null;
@@ -2121,6 +2190,8 @@ export interface components {
             status: string;
             agent_id: string;
             agent: string;
+            /** @default null */
+            draft_restored?: boolean | null;
         };
         Interrupted: {
             status: string;
@@ -2512,6 +2583,8 @@ export interface components {
             text: string;
             /** @default  */
             id?: string;
+            /** @default false */
+            keep_draft?: boolean;
         };
         NewMission: {
             goal: string;
