@@ -23,7 +23,8 @@ def changes(*files: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "added": sum(each["added"] for each in files),
         "removed": sum(each["removed"] for each in files),
         "complete": all(each["complete"] for each in files),
-        "left_out": 0,
+        "left_out": sum(each["left_out"] for each in files),
+        "git_problem": None,
         **fields,
     }
 
@@ -40,6 +41,8 @@ def changed_file(path: str, diff: str, **fields: Any) -> dict[str, Any]:
         "source": "tool",
         "command_ids": [],
         "complete": True,
+        "left_out": 0,
+        "old_path": None,
         **fields,
     }
 

@@ -133,8 +133,8 @@ def test_truncated_changes_say_so(pages: Pages, daemon: RunningDaemon, tmp_path:
     """A truncated file can be loaded completely; a long line, too."""
     line = "x" * 5_000
     long = changed_file("long.txt", f"--- a/long.txt\n+++ b/long.txt\n@@ -1 +1 @@\n-a\n+{line}\n")
-    cut = changed_file("src/cart/totals.py", TOTALS[:120], complete=False)
-    page = open_changes(pages, daemon, tmp_path, changes(cut, long, left_out=340))
+    cut = changed_file("src/cart/totals.py", TOTALS[:120], complete=False, left_out=340)
+    page = open_changes(pages, daemon, tmp_path, changes(cut, long))
     expect(page.locator("main .notice")).to_contain_text("340 characters left out")
     complete = changes(changed_file("src/cart/totals.py", TOTALS))
     asked: list[str] = []

@@ -4,7 +4,7 @@ import { changeRows, fileAt, fileRows, fileStarts, lastNumber, longestLine, spli
 import type { ChangedFile } from "../src/lib/types";
 
 const file = (path: string, diff: string, parts: Partial<ChangedFile> = {}): ChangedFile => ({
-  path, diff, status: "modified", added: 0, removed: 0, source: "tool", command_ids: [], complete: true, ...parts,
+  path, diff, status: "modified", added: 0, removed: 0, source: "tool", command_ids: [], complete: true, left_out: 0, old_path: null, ...parts,
 });
 const ONE = file("src/a.py", "--- a/src/a.py\n+++ b/src/a.py\n@@ -99,2 +99,2 @@\n-old\n+new\n same\n");
 const TWO = file("b.png", "", { complete: false });

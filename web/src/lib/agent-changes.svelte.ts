@@ -1,7 +1,7 @@
 // The changes of an agent, or of one of its commands. Loaded when the view opens. Later changes are loaded, but shown
 // only on request, so that nothing moves while someone is reading.
 import { SvelteSet } from "svelte/reactivity";
-import { send } from "./api";
+import { get } from "./api";
 import { board } from "./board.svelte";
 import { Resource, throttle } from "./resource.svelte";
 import type { ChangedFile, Changes } from "./types";
@@ -48,15 +48,12 @@ export class AgentChanges {
     const current = this.shown.value;
     if (!complete || !current) return;
     const files = current.files.map((file): ChangedFile => (file.path === path ? complete : file));
-    this.shown.value = { ...current, files, complete: files.every((file) => file.complete) };
+    const left_out = files.reduce((sum, file) => sum + file.left_out, 0);
+    this.shown.value = { ...current, files, left_out, complete: files.every((file) => file.complete) };
   }
 
-  async #request(file: string | null = null): Promise<Changes> {
-    const query = new URLSearchParams();
-    if (this.command !== null) query.set("command", this.command);
-    if (file !== null) query.set("files", file);
-    const response = await send(`/api/agents/${encodeURIComponent(this.agent)}/changes?${query}`, {});
-    return (await response.json()) as Changes;
+  #request(files: string | null = null): Promise<Changes> {
+    return get("/api/agents/{agent}/changes", { agent: this.agent, command: this.command, files });
   }
 }
 

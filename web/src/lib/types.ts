@@ -24,34 +24,9 @@ export type StateChange = Reply<"/api/agents/{agent}/evidence">[number];
 export type ToolCall = Reply<"/api/agents/{agent}/calls">[number];
 export type UsageSample = Reply<"/api/agents/{agent}/usage">[number];
 
-/** `GET /api/agents/{agent}/changes`. */
-export interface Changes {
-  agent_id: string;
-  command_id: string | null;
-  since_commit: string | null;
-  head_commit: string | null;
-  commits: Commit[];
-  files: ChangedFile[];
-  added: number;
-  removed: number;
-  complete: boolean;
-  left_out: number;
-}
-export interface Commit {
-  id: string;
-  subject: string;
-  at: string;
-}
-export interface ChangedFile {
-  path: string;
-  status: string;
-  added: number;
-  removed: number;
-  diff: string;
-  source: string;
-  command_ids: string[];
-  complete: boolean;
-}
+export type Changes = Reply<"/api/agents/{agent}/changes">;
+export type ChangedFile = Changes["files"][number];
+export type Commit = Changes["commits"][number];
 export type Command = Reply<"/api/agents/{agent}/commands">[number];
 
 export type Mission = Reply<"/api/missions/{mission}">;
