@@ -16,7 +16,7 @@ from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
-from claude_headspace.engine.remote_actions import RemoteActions
+from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
 from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
@@ -47,6 +47,8 @@ from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
+from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
 from claude_headspace.surfaces.auth.answer_links import AnswerLinks
@@ -240,7 +242,12 @@ def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: Rea
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input)
-    handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
+    repositories = RepositoryReader(Redactor(base.settings.redact))
+    handlers: dict[str, Handler] = {
+        "send": terminal.type_text,
+        "interrupt": terminal.press_escape,
+        REPOSITORY_CHANGES: repositories.read,
+    }
     expect = partial(expected.declare, "missions")
     notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
