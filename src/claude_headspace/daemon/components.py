@@ -51,6 +51,8 @@ from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
 from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
+from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
+from claude_headspace.surfaces.api.wait_requests import WaitDetails, WaitRequests
 from claude_headspace.surfaces.auth.answer_links import AnswerLinks
 from claude_headspace.surfaces.auth.tokens import read_secret
 from claude_headspace.surfaces.client.running_daemon import read_daemon_file
@@ -231,28 +233,33 @@ class Outputs:
 
     links: AnswerLinks
     remote_actions: RemoteActions
+    wait_details: WaitDetails
     mission_reports: MissionReports
     notifier: Notifier
     displays: BoardDisplays
     pane_views: PaneViewWatcher
 
 
-def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
+def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input)
-    repositories = RepositoryReader(Redactor(base.settings.redact))
+    redactor = Redactor(base.settings.redact)
+    requests = WaitRequests(read, hooks.held, redactor)
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,
-        REPOSITORY_CHANGES: repositories.read,
+        REQUEST_ACTION: requests.handle,
+        REPOSITORY_CHANGES: RepositoryReader(redactor).read,
     }
-    expect = partial(expected.declare, "missions")
+    remote_actions = RemoteActions(journal, engine, clock, host, handlers)
+    expect = partial(hooks.expected.declare, "missions")
     notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
         links,
-        RemoteActions(journal, engine, clock, host, handlers),
+        remote_actions,
+        WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),

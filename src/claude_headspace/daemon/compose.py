@@ -90,7 +90,7 @@ class Daemon:
         expected = ExpectedHooks(hooks_of_claude_os(settings))
         self.hooks = build_hooks(self.base, self.inputs, expected)
         self.read = ReadModel(journal, self.base.clock, settings.host_name)
-        self.outputs = build_outputs(self.base, self.inputs, expected, self.read)
+        self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
         advertisement = _advertisement(self.base, address, expected) if address else None
@@ -122,7 +122,7 @@ class Daemon:
                 outputs.remote_actions,
                 Changes(self.read, outputs.remote_actions, base.host),
             ),
-            answers=Answers(self.read.waits, engine),
+            answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
             requesters=RequesterLookup(inputs.client_pids),
             installation=installation,

@@ -542,6 +542,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/waits/{wait}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    all?: boolean;
+                };
+                header?: never;
+                path: {
+                    wait: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["WaitDetailsView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/waits/{wait}/answer": {
         parameters: {
             query?: never;
@@ -1810,12 +1848,12 @@ export interface components {
             tool: string | null;
             summary: string;
             subagent_id: string | null;
-            suggestions: Record<string, unknown>[];
             opened_at: string;
             held_until: string | null;
             answered: components["schemas"]["AnsweredView"] | null;
             closed_at: string | null;
             resolution: string | null;
+            suggestions: Record<string, unknown>[];
         };
         Question: {
             text: string;
@@ -2009,6 +2047,48 @@ export interface components {
             context_percent: number | null;
             cost_usd: number | null;
         };
+        WaitDetailsView: {
+            id: string;
+            agent_id: string;
+            kind: string;
+            text: string;
+            questions: components["schemas"]["Question"][];
+            form: components["schemas"]["Field"][];
+            tool: string | null;
+            summary: string;
+            subagent_id: string | null;
+            opened_at: string;
+            held_until: string | null;
+            answered: components["schemas"]["AnsweredView"] | null;
+            closed_at: string | null;
+            resolution: string | null;
+            request: components["schemas"]["RequestView"];
+            hidden_characters: components["schemas"]["HiddenCharacter"][];
+            suggestions: components["schemas"]["Suggestion"][];
+        };
+        RequestView: {
+            text: string;
+            /** @default  */
+            diff?: string;
+            /** @default {} */
+            arguments?: Record<string, unknown>;
+            /** @default true */
+            complete?: boolean;
+            /** @default 0 */
+            left_out?: number;
+        };
+        HiddenCharacter: {
+            at: number;
+            code: string;
+            name: string;
+        };
+        Suggestion: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "directory" | "mode" | "rule";
+            words: string;
+            destination: string;
+        };
         EventView: {
             seq: number;
             id: string;
@@ -2110,6 +2190,8 @@ export interface components {
             status: string;
             agent_id: string;
             agent: string;
+            /** @default null */
+            draft_restored?: boolean | null;
         };
         Interrupted: {
             status: string;
@@ -2501,6 +2583,8 @@ export interface components {
             text: string;
             /** @default  */
             id?: string;
+            /** @default false */
+            keep_draft?: boolean;
         };
         NewMission: {
             goal: string;

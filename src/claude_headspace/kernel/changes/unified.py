@@ -34,10 +34,10 @@ def apply(text: str, hunks: Iterable[Hunk]) -> str | None:
     return "".join(lines)
 
 
-def format_diff(path: str, hunks: Sequence[Hunk], *, created: bool = False) -> str:
+def format_diff(path: str, hunks: Sequence[Hunk], *, created: bool = False, deleted: bool = False) -> str:
     """The hunks of one file as a unified diff."""
     name = path.lstrip("/")
-    header = ["--- /dev/null" if created else f"--- a/{name}", f"+++ b/{name}"]
+    header = ["--- /dev/null" if created else f"--- a/{name}", "+++ /dev/null" if deleted else f"+++ b/{name}"]
     return "\n".join([*header, *(line for hunk in hunks for line in (header_of(hunk), *hunk.lines))]) + "\n"
 
 

@@ -59,9 +59,11 @@ class AgentActions:
         found = await self.find_process(pid) if pid else Observations()
         return found if found.client_started_at else Observations()
 
-    async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
+    async def send(
+        self, agent: Agent, text: str, send_id: str, requester: Requester, *, keep_draft: bool = False
+    ) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
-        action = Action("send", requester.name, requester.via, validate_text(text), send_id)
+        action = Action("send", requester.name, requester.via, validate_text(text), send_id, keep_draft)
         return await self.remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:

@@ -118,6 +118,10 @@ class ApiClient:
         """Open waits. `include_closed` includes closed ones."""
         return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
 
+    def wait(self, wait_id: str, *, all: bool = False) -> Json:
+        """One wait with the complete request. `all` leaves nothing out that Headspace has."""
+        return self._object(_with_query(_path("waits", wait_id), all="true" if all else None), SEND_SECONDS)
+
     def missions(self, *, include_old: bool = False) -> list[Json]:
         """Missions, newest first. `include_old` includes missions that ended over a day ago."""
         return self._list("/api/missions", all="true" if include_old else None)
@@ -185,9 +189,10 @@ class ApiClient:
         """Report that a person has looked at an agent."""
         return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str) -> Json:
+    def send(self, reference: str, text: str, send_id: str, *, keep_draft: bool = False) -> Json:
         """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        return self._post(_path("agents", reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+        body = {"text": text, "id": send_id, "keep_draft": keep_draft}
+        return self._post(_path("agents", reference, "send"), Scope.ACT, body, SEND_SECONDS)
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""
