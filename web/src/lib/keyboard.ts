@@ -42,8 +42,15 @@ function runShortcut(key: string, target: HTMLElement): boolean {
   else if (onBoard && GROUPINGS[key]) ui.grouping.value = GROUPINGS[key];
   else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) router.navigate(agentPath(ui.selected));
   else if (key === "Enter" && target.dataset.open) router.navigate(target.dataset.open);
-  else return false;
+  else return clickShortcut(key);
   return true;
+}
+
+/** Click the element of the view that has this key. */
+function clickShortcut(key: string): boolean {
+  const element = document.querySelector<HTMLElement>(`main [data-shortcut="${CSS.escape(key)}"]`);
+  element?.click();
+  return element !== null;
 }
 
 /** Select the next card, and focus it once it is rendered. */

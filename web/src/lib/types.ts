@@ -24,6 +24,11 @@ export type StateChange = Reply<"/api/agents/{agent}/evidence">[number];
 export type ToolCall = Reply<"/api/agents/{agent}/calls">[number];
 export type UsageSample = Reply<"/api/agents/{agent}/usage">[number];
 
+export type Changes = Reply<"/api/agents/{agent}/changes">;
+export type ChangedFile = Changes["files"][number];
+export type Commit = Changes["commits"][number];
+export type Command = Reply<"/api/agents/{agent}/commands">[number];
+
 export type Mission = Reply<"/api/missions/{mission}">;
 export type Task = Reply<"/api/tasks">[number];
 export type Effort = Reply<"/api/efforts">[number];
