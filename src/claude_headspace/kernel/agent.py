@@ -101,6 +101,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     transcript_path: str | None = None
     ended_at: Micros | None = None
     end_reason: str | None = None
+    commit: str | None = None
+    """The commit that was checked out at its start, if it started in a repository."""
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
