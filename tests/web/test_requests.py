@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import Pages
-from tests.web.held_waits import answers, decision, hold, settle
+from tests.web.held_waits import HeldHook, answers, decision, hold, settle
 
 RULE = {
     "type": "addRules",
@@ -16,6 +16,12 @@ RULE = {
     "destination": "session",
 }
 MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+
+
+def hold_with_suggestions(daemon: RunningDaemon, folder: Path, command: str) -> HeldHook:
+    """A command for which the client suggests a rule and another mode."""
+    suggestions = [MODE, RULE]
+    return hold(daemon, folder, tool_name="Bash", tool_input={"command": command}, permission_suggestions=suggestions)
 
 
 def answer_path(daemon: RunningDaemon, wait: str) -> str:
@@ -68,8 +74,7 @@ def test_what_is_left_out_can_be_shown(pages: Pages, daemon: RunningDaemon, tmp_
 
 def test_only_the_selected_suggestion_is_granted(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Each has its lifetime, and none is selected at first. The agent's details list what was granted, and by whom."""
-    call = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}}
-    hook = hold(daemon, tmp_path, **call, permission_suggestions=[MODE, RULE])
+    hook = hold_with_suggestions(daemon, tmp_path, "make deploy")
     [wait] = daemon.get("/api/waits").json()
     page = pages.open(daemon, "/waits")
     settle(page)
@@ -120,8 +125,7 @@ def test_an_answer_has_the_exact_text(pages: Pages, daemon: RunningDaemon, tmp_p
 def test_the_answer_link_shows_the_complete_request(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Buttons come after the end; Enter presses none of them; only what is selected is granted."""
     command = "\n".join([*(f"echo {number} \\" for number in range(59)), "&& git push --force \u202e"])
-    call = {"tool_name": "Bash", "tool_input": {"command": command}}
-    hook = hold(daemon, tmp_path, **call, permission_suggestions=[MODE, RULE])
+    hook = hold_with_suggestions(daemon, tmp_path, command)
     [wait] = daemon.get("/api/waits").json()
     page = pages.open(daemon, answer_path(daemon, wait["id"]), signed_in=False)
     assert page.locator("pre").inner_text() == command.replace("\u202e", "⟦U+202E⟧")
