@@ -1,4 +1,4 @@
-"""Changes: the time of `GET /api/agents/{agent}/changes` for the latest command, with 1,000,000 events in the journal.
+"""Changed files: the time of `GET /api/agents/{agent}/changes` for the latest command, with 1,000,000 events in the journal.
 
 Half of the events belong to the agent itself, all before the command. The command edits twenty files, with and without
 a repository. The events are copies of one stored event, inserted as rows: only reading is measured here.
@@ -89,10 +89,10 @@ def run(options: Options) -> list[Row]:
                 agent.connect(server.port)
                 agent.start()
                 agent.work(1)
-        options.progress(f"changes: {EVENTS:,} events")
+        options.progress(f"changed_files: {EVENTS:,} events")
         _insert_events(Path(home.env["HEADSPACE_HOME"]) / "headspace.db")
         with daemon.daemon(home) as server:
-            options.progress("changes: requests")
+            options.progress("changed_files: requests")
             return [
                 _row("latest command, without a repository", plain, server.port),
                 _row("latest command, in a repository", repository, server.port),
