@@ -1,4 +1,4 @@
-"""Changed files: the time of `GET /api/agents/{agent}/changes` for the latest command, with 1,000,000 events in the journal.
+"""Changed files: the time of `GET /api/agents/{agent}/changes` for the latest command, with 1,000,000 events.
 
 Half of the events belong to the agent itself, all before the command. The command edits twenty files, with and without
 a repository. The events are copies of one stored event, inserted as rows: only reading is measured here.
