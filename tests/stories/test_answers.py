@@ -76,7 +76,7 @@ def test_questions_are_answered_on_the_command_line(asking: AskingClient) -> Non
     """An answer is the number of an option, or labels separated by commas."""
     hook = asking.ask("q1", QUESTIONS)
     done = asking.headspace("answer", asking.agent["name"], "2", "S, L")
-    assert done.stdout.startswith("Answered: ")
+    assert done.stdout.endswith(": Which colour? “Blue”; Which sizes? “S, L”\n"), done.stdout
     assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Blue", "Which sizes?": "S, L"}
 
 
