@@ -21,17 +21,19 @@ from msgspec import Meta
 
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import transcript
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.sanitize import Bounds, Redactor, bounded
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
 LocateProject = Callable[[str | None], Awaitable[Observations]]
-"""Finds the project root and the branch of a directory."""
+"""Finds the project root, the branch and the commit of a directory."""
 
 FindAncestry = Callable[[int], Awaitable[Observations]]
 """Finds the start time and the ancestors of a process."""
@@ -46,6 +48,9 @@ NOTES = (b"tmux-session", b"tmux-pane", b"session-id", b"wrapper-id", b"agent-id
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
+
+SESSION_STARTS = hook_names((HookKind.SESSION_START,))
+"""The hooks with which the checked-out commit is stored."""
 
 _NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
@@ -212,7 +217,7 @@ class HookReceiver:
     async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
         name, received_at = _NAMES.get(event) or event_name(event), self._clock()
         identity, original, value = read_body(body, lenient=lenient)
-        observations = await self._observe(identity, notes)
+        observations = await self._observe(name, identity, notes)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
         envelope_id, payload, delivery_id = new_id(), self._sanitizer.hook(original), notes.get(b"delivery-id")
@@ -231,7 +236,7 @@ class HookReceiver:
         )
         return Received(envelope, decode(envelope, value if payload is original else None), value)
 
-    async def _observe(self, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
+    async def _observe(self, name: str, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
         """The client's terminal, process and project: from the notes, the body and this host."""
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
         texts = {name: _text(notes[name]) for name in NOTES if name in notes}
@@ -252,6 +257,7 @@ class HookReceiver:
             declared_mission_id=texts.get(b"mission-id"),
             project_root=project.project_root,
             branch=project.branch,
+            commit=project.commit if name in SESSION_STARTS else None,
         )
 
     def _fired_at(self, seconds: bytes, received_at: Micros) -> Micros:
