@@ -230,9 +230,10 @@ def _names(metric: Any) -> list[str]:
 
 def top_keys() -> str:
     """Return the table of keys of `headspace top`."""
-    from claude_headspace.surfaces.tui.keys import KEYS
+    from claude_headspace.surfaces.tui.keys import KEYS, PANEL_KEYS
 
     rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.description} |" for key in KEYS]
+    panel = [f"| {' '.join(f'`{part}`' for part in label.split())} | {description} |" for label, description in PANEL_KEYS]
     return "\n".join(["| key | action |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
 
 
