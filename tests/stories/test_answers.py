@@ -98,16 +98,19 @@ def test_a_number_that_is_no_option_is_refused(asking: AskingClient) -> None:
 
 def test_the_wrong_command_names_the_right_one(asking: AskingClient) -> None:
     """`approve` on a question, `answer` on a permission: nothing is sent."""
-    asking.ask()
+    first = asking.ask()
     name = asking.agent["name"]
     wrong = asking.headspace("answer", name, "1", check=False)
     assert (wrong.returncode, f"headspace approve {name}" in wrong.stderr) == (1, True)
     assert "not for an answer" in wrong.stderr
-    asking.answer({"decision": "deny"})
+    asking.headspace("deny", name)
+    assert printed(first)["decision"]["behavior"] == "deny"
     asking.hook("PostToolUseFailure", tool_use_id="t1", error="denied", **COMMAND)
-    asking.ask("q1", QUESTIONS)
+    second = asking.ask("q1", QUESTIONS)
     wrong = asking.headspace("approve", name, check=False)
     assert (wrong.returncode, f"headspace answer {name}" in wrong.stderr) == (1, True)
+    asking.headspace("deny", name)
+    assert printed(second)["decision"]["behavior"] == "deny"
 
 
 SCRIPT = {"tool_name": "Bash", "tool_input": {"command": "for each in a b\ndo\n    echo $each\ndone\ngit push --force"}}
@@ -172,10 +175,10 @@ def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, 
         os.write(leader, typed.encode())
         assert approve.wait(LIMIT_SECONDS) == (0 if decision else 1)
     os.close(leader)
-    if decision:
-        assert printed(hook)["decision"] == decision
-    else:
+    if decision is None:
         assert asking.held()[0]["answered"] is None
+        asking.headspace("deny", asking.agent["name"])
+    assert printed(hook)["decision"]["behavior"] == ("deny" if decision is None else "allow")
 
 
 def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: AskingClient) -> None:
