@@ -1,4 +1,4 @@
-"""Writes to the terminal, as the only module that does. A line consists of texts with roles; roles become colours here.
+"""The only module that writes to the terminal. A line consists of texts with roles; roles become colours here.
 
 Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE_COLOR` is set. They are the 16 colours
 that the user's terminal theme defines.

@@ -161,7 +161,7 @@ def subagent_text(subagent: Json) -> str:
 
 
 def tool_text(tool: Json) -> str:
-    """The tool in flight: "editing auth.py", "Bash: npm test"."""
+    """The tool in flight: "editing auth.py", or the tool with its main input."""
     name, about = tool["name"], _about(tool["name"], tool.get("summary") or "")
     if about and (doing := find_tool(name).doing):
         return f"{doing} {about}"
