@@ -202,7 +202,9 @@ def test_the_file_is_not_compared_after_the_dialog(asking: AskingClient) -> None
     wait = details(asking, "Edit", given)
     end(asking, "Edit", given)
     diff = shown(asking, wait["id"])["request"]["diff"]
-    assert diff.startswith("# file not readable: the client does not wait for an answer; line numbers are relative\n")
+    assert diff.startswith(
+        "# file not readable: its dialog cannot be answered through Headspace; line numbers are relative\n"
+    )
     assert "line 17" not in diff
 
 

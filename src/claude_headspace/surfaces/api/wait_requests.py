@@ -36,7 +36,7 @@ ACTION = "wait_request"
 REUSE: Micros = 15 * SECOND
 """How long the result of another machine is used."""
 MAX_REUSED = 100
-NOT_HELD = "the client does not wait for an answer"
+NOT_HELD = "its dialog cannot be answered through Headspace"
 
 
 class RequestQuery(msgspec.Struct, frozen=True):
