@@ -27,12 +27,11 @@ PIXELS_PER_FRAME = 300
 WATCH = """
 window.painted = new Promise((resolve) => {
   let received = 0;
-  const json = Response.prototype.json;
-  Response.prototype.json = async function () {
-    if (!this.url.includes("/changes")) return json.call(this);
-    const text = await this.text();
-    received = performance.now();
-    return JSON.parse(text);
+  const text = Response.prototype.text;
+  Response.prototype.text = async function () {
+    const body = await text.call(this);
+    if (this.url.includes("/changes")) received = performance.now();
+    return body;
   };
   const observer = new MutationObserver(() => {
     if (received === 0 || document.querySelector("main .row") === null) return;
