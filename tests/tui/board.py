@@ -294,6 +294,30 @@ class FixedFeed:
         self.emit(FeedEvent(kind, data))
 
 
+SAMPLE_CHANGES: Json = {
+    "commits": [{"id": "0123456789abcdef", "subject": "Rename the button", "at": iso_ago(60)}],
+    "files": [
+        {
+            "path": "src/button.py",
+            "old_path": None,
+            "status": "modified",
+            "added": 1,
+            "removed": 1,
+            "source": "tool",
+            "complete": True,
+            "left_out": 0,
+            "diff": "--- a/src/button.py\n+++ b/src/button.py\n@@ -1,2 +1,2 @@\n-old\n+new \u202e\x1b[31m\n kept\n",
+        }
+    ],
+    "added": 1,
+    "removed": 1,
+    "complete": True,
+    "left_out": 0,
+    "git_problem": None,
+}
+"""What an agent changed, with hidden characters."""
+
+
 class RecordingActions:
     """Actions that only record their calls."""
 
@@ -321,6 +345,10 @@ class RecordingActions:
 
     def resume(self, agent: Json) -> ActionResult:
         return self._record("resume", agent["name"])
+
+    def changes(self, agent: Json) -> Json:
+        self._record("changes", agent["name"])
+        return SAMPLE_CHANGES
 
     def mark_seen(self, agent: Json) -> None:
         self.recorded.append(("mark_seen", agent["name"]))

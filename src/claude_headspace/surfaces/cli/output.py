@@ -8,8 +8,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -36,11 +38,16 @@ ROLES = {
     "dim": "2",
     "strong": "1",
     "found": "1;4",
+    "added": "32",
+    "removed": "31",
+    "hunk": "36",
 }
 """ANSI codes by role. A waiting agent is the only one with a background colour."""
 
 UNLIMITED_WIDTH = 10_000
 EMPTY_LINE: Line = ()
+CANNOT_START = (126, 127)
+"""What a shell returns if a program does not exist or cannot be executed."""
 
 
 class Screen(NamedTuple):
@@ -54,9 +61,18 @@ class Screen(NamedTuple):
     def show(self, lines: Iterable[Line], then: Iterable[Line] = ()) -> None:
         """Print lines; on a terminal also `then`, the next commands worth typing."""
         for each in (*lines, *then) if self.is_interactive else lines:
-            parts = [_paint(span) if self.colour else span.text for span in each]
-            sys.stdout.write("".join(parts).rstrip() + "\n")
+            sys.stdout.write(self._text(each))
         sys.stdout.flush()
+
+    def show_in_pager(self, lines: Sequence[Line]) -> None:
+        """Print lines; on a terminal that is too low for them through `$PAGER`."""
+        pager = os.environ.get("PAGER", "less")
+        fits = not (self.is_interactive and pager) or len(lines) < shutil.get_terminal_size().lines
+        if fits or not _page(pager, "".join(map(self._text, lines))):
+            self.show(lines)
+
+    def _text(self, line: Line) -> str:
+        return "".join(_paint(span) if self.colour else span.text for span in line).rstrip() + "\n"
 
 
 def screen() -> Screen:
@@ -90,6 +106,15 @@ def row(cells: Iterable[Span], widths: Iterable[int], right: Iterable[bool]) -> 
         parts += [Span(space), Span(text, cell.role)] if to_right else [Span(text, cell.role), Span(space)]
         parts.append(Span("  "))
     return tuple(parts)
+
+
+def _page(pager: str, text: str) -> bool:
+    """Run a pager until the user leaves it; whether it could be started."""
+    options = {"LESS": "FRX", **os.environ}  # show colours, and leave what was read on the screen
+    process = subprocess.Popen(["/bin/sh", "-c", pager], stdin=subprocess.PIPE, env=options)
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the user left before the end
+        process.communicate(text.encode("utf-8", "replace"))
+    return process.wait() not in CANNOT_START
 
 
 def _paint(span: Span) -> str:

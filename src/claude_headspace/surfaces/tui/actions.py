@@ -41,6 +41,9 @@ class Actions(Protocol):
     def resume(self, agent: Json) -> ActionResult:
         """Resume an ended agent."""
 
+    def changes(self, agent: Json) -> Json:
+        """What the agent changed."""
+
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent."""
 
@@ -99,6 +102,9 @@ class TerminalActions:
             return ActionResult("", [sys.executable, "-m", "claude_headspace", *arguments])
         open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
         return ActionResult(f"{agent['name']} resumes in a new window.")
+
+    def changes(self, agent: Json) -> Json:
+        return self._client().changes(agent["id"])
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent. Errors are ignored."""

@@ -395,6 +395,17 @@ class Top(App[None]):
             self._set_layout("beside")
         self._show_details(to_top=True)
 
+    def action_changes(self) -> None:
+        """Show what the agent changed, over the board."""
+        from claude_headspace.surfaces.tui.changes_panel import ChangesPanel
+
+        agent = self.agents.selected
+        if agent is not None:
+            self._run_in_thread(
+                partial(self._agent_actions.changes, agent),
+                lambda found: self.push_screen(ChangesPanel(agent["name"], found, self._palette)),
+            )
+
     def action_next_layout(self) -> None:
         """Show the details beside the list, in full screen, or hide them."""
         if not self.screen.is_modal:

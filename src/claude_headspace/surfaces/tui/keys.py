@@ -22,6 +22,7 @@ KEYS = (
     Key("r", "r", "resume", "resume an ended agent (`claude --resume`)", "resume"),
     Key("slash", "/", "filter", "filter by name, project, state or text", "filter"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
+    Key("c", "c", "changes", "show what the agent changed"),
     Key("e", "e", "toggle_ended", "show or hide ended agents", "ended"),
     Key("up,k", "↑ k", "move(-1)", "previous agent"),
     Key("down,j", "↓ j", "move(1)", "next agent"),

@@ -8,6 +8,18 @@ from claude_headspace.inputs.policy.shell.findings import EMPTY, Findings, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
 from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, without_markers
+from claude_headspace.inputs.policy.shell.program_handlers import (
+    HEADSPACE_PROGRAMS,
+    PACKAGE_RUNNERS,
+    run_container,
+    run_git,
+    run_hash,
+    run_headspace,
+    run_make,
+    run_netcat,
+    run_package_tool,
+    run_tmux,
+)
 from claude_headspace.inputs.policy.shell.scripts import (
     SHELLS,
     run_awk,
@@ -23,6 +35,7 @@ from claude_headspace.inputs.policy.shell.wrappers import (
     PROJECT_RUNNERS,
     WRAPPERS,
     run_command_builtin,
+    run_fd,
     run_find,
     run_parallel,
     run_project_tool,
@@ -114,7 +127,16 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(WRAPPERS, run_wrapped),
     **dict.fromkeys(PROJECT_RUNNERS, run_project_tool),
     **dict.fromkeys(LANGUAGES, run_language),
-    **dict.fromkeys(("python2", "python3", "python3.11", "python3.12", "python3.13", "pypy3", "nodejs"), run_language),
+    **dict.fromkeys(("pypy", "nodejs", "luajit"), run_language),
+    **dict.fromkeys(HEADSPACE_PROGRAMS, run_headspace),
+    **dict.fromkeys(PACKAGE_RUNNERS, run_package_tool),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), run_container),
+    **dict.fromkeys(("nc", "ncat", "netcat"), run_netcat),
+    **dict.fromkeys(("make", "gmake"), run_make),
+    "git": run_git,
+    "tmux": run_tmux,
+    "hash": run_hash,
+    "sg": shell_from_option("c"),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
     **dict.fromkeys(("cd", "pushd", "chdir"), _run_cd),
     **dict.fromkeys((".", "source"), run_source),
@@ -126,6 +148,7 @@ HANDLERS: dict[str, Handler] = {
     "gxargs": run_xargs,
     "parallel": run_parallel,
     "find": run_find,
+    **dict.fromkeys(("fd", "fdfind"), run_fd),
     "gfind": run_find,
     "ssh": shell_from_arguments(1, tuple("B b c D E e F I i J L l m O o p Q R S W w".split())),
     "watch": shell_from_arguments(0, ("n", "interval")),
