@@ -4,13 +4,16 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import processes
 from bench.report import BenchError
 from tests.web.chromium import CHROMIUM, FLAGS
 
-VIEWPORT = {"width": 1440, "height": 900}
+if TYPE_CHECKING:
+    from playwright.sync_api import ViewportSize
+
+VIEWPORT: "ViewportSize" = {"width": 1440, "height": 900}
 
 
 @contextmanager
