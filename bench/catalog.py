@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bench import (
     answers,
     board,
+    changed_files,
     changes,
     evolve,
     growth,
@@ -52,6 +53,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "top": Benchmark("`headspace top` with 300 agents: start, key to paint, idle cost", top.run),
     "answers": Benchmark(
         "from a question to a button on an open page, and from the click to the start of the command", answers.run
+    ),
+    "changed_files": Benchmark(
+        "the API: what the latest command changed, with 1,000,000 events in the journal", changed_files.run
     ),
     "evolve": Benchmark("the kernel alone: events per second, decoded and evolved in memory", evolve.run),
     "policy": Benchmark("time of a verdict on a tool call, over the corpus of the tests", policy.run),

@@ -44,7 +44,7 @@ def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
     return NO_NOTICE
 
 
-class BatchRules(msgspec.Struct, frozen=True):
+class BatchFunctions(msgspec.Struct, frozen=True):
     """The functions that a batch needs: for verdicts, session notices and new ids."""
 
     judge: Judge = abstain
@@ -52,7 +52,7 @@ class BatchRules(msgspec.Struct, frozen=True):
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
 
-DEFAULT_RULES = BatchRules()
+DEFAULT_FUNCTIONS = BatchFunctions()
 
 
 def unavailable(error: Exception) -> HeadspaceError:
