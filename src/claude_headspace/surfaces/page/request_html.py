@@ -86,7 +86,7 @@ def _value(value: object) -> str:
 def diff_html(diff: str) -> str:
     """A unified diff as a table with line numbers."""
     rows = "".join(_row(*each) for each in diff_rows(diff.removesuffix("\n").split("\n")))
-    return f'<table class="diff">{rows}</table>'
+    return f'<table class="diff"><col class="number"><col class="number"><col>{rows}</table>'
 
 
 def diff_rows(lines: Sequence[str]) -> Iterator[tuple[str, int | None, int | None, str]]:
