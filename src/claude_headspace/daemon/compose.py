@@ -117,7 +117,7 @@ class Daemon:
             actions=AgentActions(engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions),
             answers=Answers(self.read.waits, engine),
             notifier=outputs.notifier,
-            requesters=RequesterLookup(inputs.client_pids),
+            requesters=RequesterLookup(inputs.client_pids, inputs.knows_session),
             installation=installation,
             administration=Administration(
                 base.journal, engine, base.clock, retention_days, _transcript_import(base, inputs), self.tokens
@@ -137,7 +137,7 @@ class Daemon:
             routes=[
                 *api_routes(api),
                 Route("/openapi.json", _describe),
-                *self.sign_in.routes(),
+                *self.sign_in.routes(api.requesters.refuse_agents),
                 *answer_page.routes(),
                 *Page().routes(),
             ],

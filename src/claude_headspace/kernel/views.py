@@ -11,7 +11,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, RuledCall, Session, ToolCall, Turn, Wait
+from claude_headspace.kernel.agent import (
+    Agent,
+    AgentState,
+    Answered,
+    Command,
+    Project,
+    RuledCall,
+    Session,
+    ToolCall,
+    Turn,
+    Wait,
+)
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
@@ -195,6 +206,8 @@ class WaitView(msgspec.Struct, frozen=True):
     """The answer given through Headspace. While the wait is open, the client has not applied it yet."""
     closed_at: Time | None
     resolution: str | None
+    undelivered: AnsweredView | None
+    """An answer given through Headspace that the client did not receive: answer again, in the terminal."""
 
 
 class NoteView(msgspec.Struct, frozen=True):
@@ -501,13 +514,13 @@ def wait_view(wait: Wait) -> WaitView:
         suggestions=_suggestions(wait.suggestions),
         opened_at=iso(wait.opened_at),
         held_until=optional_iso(wait.held_until or None),
-        answered=_answered(wait),
+        answered=_answered(wait, wait.answered),
+        undelivered=_answered(wait, wait.undelivered),
         closed_at=optional_iso(wait.closed_at),
     )
 
 
-def _answered(wait: Wait) -> AnsweredView | None:
-    done = wait.answered
+def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
     return AnsweredView(done.words, done.by, done.via, iso(done.at), round((done.at - wait.opened_at) / SECOND, 3))

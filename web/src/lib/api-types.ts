@@ -1777,6 +1777,7 @@ export interface components {
             answered: components["schemas"]["AnsweredView"] | null;
             closed_at: string | null;
             resolution: string | null;
+            undelivered: components["schemas"]["AnsweredView"] | null;
         };
         Question: {
             text: string;

@@ -64,6 +64,9 @@ def closed_wait(wait: Wait) -> str:
         return f"<h1>{escape(given.words.capitalize())}</h1>\n<p>By {escape(given.by)}, {iso(given.at)[:16]} UTC.</p>"
     if wait.closed_at is not None:
         return f"<h1>No longer open</h1>\n<p>{escape((wait.resolution or 'answered').capitalize())}.</p>"
+    if (lost := wait.undelivered) is not None:
+        text = f"{escape(lost.words.capitalize())} by {escape(lost.by)}, {iso(lost.at)[:16]} UTC"
+        return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it. Answer in the terminal.</p>"
     return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 
