@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.journals import close_temporary_journals
 from tests.postgres import Postgres, running_postgres
@@ -32,6 +33,10 @@ SCRATCH_PLACES = {
 CACHE = "HEADSPACE_TEST_CACHE"
 """Where programs that tests install are kept: in the real home, for the next time."""
 INHERITED_PREFIXES = ("CLAUDE", "HEADSPACE_", "TMUX", "XDG_")
+
+
+settings.register_profile("headspace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("headspace")  # a busy machine is slow, and that is no failure
 
 
 def _changed_at(path: Path) -> int | None:

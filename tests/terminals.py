@@ -70,10 +70,31 @@ ours = ("CLAUDE_HEADSPACE", "CLAUDE_SESSION", "TMUX")
 note(start=args, env={k: v for k, v in os.environ.items() if k.startswith(ours)})
 old = termios.tcgetattr(0)
 tty.setcbreak(0)
-sys.stdout.write("\x1b[?2004h\x1b]0;fake\x07> ")
-sys.stdout.flush()
+changed = termios.tcgetattr(0)
+changed[0] &= ~termios.IXON  # Ctrl+S is a key
+termios.tcsetattr(0, termios.TCSADRAIN, changed)
+border, rows = "\u2500" * 60, 0
+
+def draw(text):
+    """Draw the input box over the last one; the cursor stays in it."""
+    global rows
+    erase()
+    parts = [line[at : at + 50] for line in text.split("\n") for at in range(0, len(line) or 1, 50)]
+    lines = [("\u276f\u00a0" if number == 0 else "  ") + part for number, part in enumerate(parts)]
+    sys.stdout.write("\r\n".join([border, *lines, border]) + "\x1b[1A\r")
+    sys.stdout.flush()
+    rows = len(lines)
+
+def erase():
+    global rows
+    sys.stdout.write(f"\x1b[{rows}A\r\x1b[J" if rows else "\r\n")  # a hook may have written something
+    sys.stdout.flush()
+    rows = 0
+
+sys.stdout.write("\x1b[?2004h\x1b]0;fake\x07")
+draw("")
 fire("SessionStart", source="resume" if "--resume" in args else "startup")
-text, pasting, raw = "", False, b""
+text, stash, pasting, raw = "", "", False, b""
 try:
     while True:
         chunk = os.read(0, 4096)
@@ -97,14 +118,15 @@ try:
                     break
                 sign, raw = raw[:size].decode("utf-8", "replace"), raw[size:]
                 if sign in "\r\n" and not pasting:
-                    sys.stdout.write("\r\n")
+                    erase()
                     prompt(text)
-                    text = ""
-                    sys.stdout.write("> ")
+                    text, stash = stash, ""
+                elif sign == "\x13":
+                    text, stash = ("", text) if text else (stash, "")
                 else:
                     text += "\n" if sign == "\r" else sign
-                    sys.stdout.write(sign)
-                sys.stdout.flush()
+                if not raw:
+                    draw(text)
 finally:
     termios.tcsetattr(0, termios.TCSADRAIN, old)
 '''

@@ -23,6 +23,7 @@ PURE_MODULES = {
     "operator",
     "dataclasses",
     "datetime",
+    "difflib",
     "enum",
     "functools",
     "hashlib",

@@ -11,6 +11,7 @@ import pytest
 
 from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 from tests.real_client.model import bash, reply, text
+from tests.real_client.program import VERSIONS
 from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import wait_until
 from tests.support_rpc import call
@@ -86,6 +87,34 @@ def test_a_client_is_controlled_from_the_board(workspace: Workspace) -> None:
     assert (back["id"], back["session_id"], back["cwd"]) == (agent["id"], agent["session_id"], agent["cwd"])
     assert back["tmux"]["pane"] not in (pane, board)
     workspace.keys(board, "q")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_draft_is_never_mixed_with_a_prompt(tmp_path: Path, version: str) -> None:
+    """A draft is refused and quoted. With `--keep-draft` it is back afterwards, also if it was pasted. Commands of the
+    client are recognised as delivered.
+    """
+    with open_workspace(tmp_path, SCRIPT, version) as workspace:
+        client = workspace.client()
+        name = workspace.agent("idle")["name"]
+        client.write("please DELETE everything in")
+        refused = workspace.headspace("send", name, "Say hello")
+        assert (refused.returncode, "“please DELETE everything in”" in refused.stderr) == (1, True), refused.stderr
+        kept = workspace.headspace("send", name, "--keep-draft", "Say hello")
+        assert kept.stdout == f"{name} received the prompt. The draft is back in its input box.\n", kept.stderr
+        assert "please DELETE everything in" in client.input
+        client.press("C-u")
+        workspace.terminals("set-buffer", "-b", "draft", "--", SEVERAL + "\nand\nmore\nlines")
+        workspace.terminals("paste-buffer", "-p", "-d", "-r", "-b", "draft", "-t", client.pane)
+        wait_until(lambda: "Pasted text" in client.input, "the pasted draft")
+        kept = workspace.headspace("send", name, "--keep-draft", "!echo only this")
+        assert kept.stdout == f"{name} received the prompt. The draft is back in its input box.\n", kept.stderr
+        assert "Pasted text" in client.input
+        client.press("C-u")
+        workspace.agent("idle")
+        taken = workspace.headspace("send", name, "/model")
+        assert taken.stdout == f"{name} received the prompt.\n", taken.stderr
+        assert not [each for each in map(json.dumps, workspace.model.requests) if "DELETE" in each or "Three" in each]
 
 
 def test_a_supervised_client_restarts_with_the_handover(workspace: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views import iso
+from claude_headspace.outputs.mission_reports import RETRY_SECONDS
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_hooks import Hooks
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
@@ -119,6 +121,22 @@ def test_a_typing_user_is_not_interrupted(tmux: Terminal) -> None:
         each for each in tmux.daemon.events() if each["name"] == "ConversationWoken" and "Read the log" in str(each)
     ]
     assert typed["fired_at"] > iso((activity + 9) * SECOND)
+
+
+def test_a_draft_is_not_mixed_with_the_line(tmux: Terminal) -> None:
+    """While the input box of a conversation contains a draft, nothing is typed there. The draft's prompt brings it."""
+    pane = tmux.start("claude")
+    conversation = tmux.agent_in(pane)
+    mission = start_worker(tmux, conversation, "Check the draft")
+    tmux.keys(pane, "half a thought")
+    end_worker(tmux, mission)
+    wait_until(lambda: tmux.daemon.agent(conversation["id"])["news"], "pending news")
+    time.sleep(2 * RETRY_SECONDS)
+    assert wake_ups(tmux, "Check the draft") == []
+    tmux.keys(pane, "Enter")
+    tmux.wait_for(pane, "Results of the missions")
+    assert "half a thought" in tmux.prompts()
+    assert wake_ups(tmux, "Check the draft") == []
 
 
 def test_without_a_pane_the_next_prompt_brings_it(tmux: Terminal) -> None:

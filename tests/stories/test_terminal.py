@@ -106,6 +106,50 @@ def test_a_dialog_is_not_typed_into(tmux: Terminal) -> None:
     assert len(tmux.prompts()) == before
 
 
+def test_a_draft_is_not_mixed_with_a_sent_text(tmux: Terminal) -> None:
+    """With a draft in the input box nothing is typed, and the refusal quotes the draft."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    tmux.keys(pane, "please DELETE everything in")
+    tmux.wait_for(pane, "DELETE everything in")
+    done = run_in(tmux, "send", agent["name"], "Say ok")
+    assert done.returncode == 1
+    assert "has a draft in its input box: “please DELETE everything in”" in done.stderr
+    assert "--keep-draft" in done.stderr
+    tmux.keys(pane, " tmp", "Enter")
+    wait_until(lambda: tmux.prompts()[before:] == ["please DELETE everything in tmp"], "the unchanged draft")
+    events = tmux.daemon.get(f"/api/agents/{agent['id']}/events").json()
+    assert not [event for event in events if event["name"] == "TextTyped"]
+
+
+def test_a_draft_can_be_kept(tmux: Terminal) -> None:
+    """With `--keep-draft` only the sent text is submitted, and the draft is in the input box again."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    tmux.keys(pane, "half a thought")
+    tmux.wait_for(pane, "half a thought")
+    done = run_in(tmux, "send", "--keep-draft", agent["name"], "Say ok")
+    assert done.stdout == f"{agent['name']} received the prompt. The draft is back in its input box.\n", done.stderr
+    assert tmux.prompts()[before:] == ["Say ok"]
+    tmux.keys(pane, "Enter")
+    wait_until(lambda: tmux.prompts()[before:] == ["Say ok", "half a thought"], "the restored draft")
+
+
+def test_a_hidden_input_box_is_not_typed_into(tmux: Terminal) -> None:
+    """If the screen shows no input box at the cursor, another view is open, and nothing is typed."""
+    pane = tmux.start("claude")
+    agent = tmux.agent_in(pane)
+    before = len(tmux.prompts())
+    tty = tmux.tmux("display-message", "-p", "-t", pane, "#{pane_tty}")
+    Path(tty).write_text("\x1b[2J\x1b[HSelect a model")
+    tmux.wait_for(pane, "Select a model")
+    done = run_in(tmux, "send", agent["name"], "Say ok")
+    assert (done.returncode, "does not show its input box" in done.stderr) == (1, True)
+    assert len(tmux.prompts()) == before
+
+
 def test_an_idle_agent_is_not_interrupted(tmux: Terminal) -> None:
     """A second Esc would open the client's own dialog, so no key is pressed and nothing is recorded."""
     pane = tmux.start("claude")

@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from claude_headspace.kernel.agent import Wait
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import FeedEvent
 from claude_headspace.surfaces.tui.keys import KEYS
-from tests.tui.board import HOSTILE, FixedFeed, RecordingActions, make_agent, make_app, sample_agents, screen_text
+from tests.tui.board import (
+    HOSTILE,
+    NOON,
+    FixedFeed,
+    RecordingActions,
+    make_agent,
+    make_app,
+    sample_agents,
+    screen_text,
+)
 
 User = Pilot[None]
 
@@ -328,21 +338,38 @@ def test_an_error_is_shown_with_its_hint() -> None:
     drive(script)
 
 
+def test_a_waiting_agent_refuses_a_prompt_before_the_user_types() -> None:
+    """At a dialog or after the end, `s` opens no input. A question in plain text is answered with a prompt."""
+
+    async def run() -> None:
+        asked = Wait(id="w9", agent_id="id-plain-owl", kind="question", text="Shall I?", opened_at=NOON)
+        plain = make_agent("plain-owl", "waiting", 5, waiting_for="question", waits=(asked,))
+        app = make_app(FixedFeed([*sample_agents(), plain]))
+        async with opened(app) as user:
+            for name, refusal in (("able-ant", "waits at a dialog"), ("late-wren", "has ended"), ("plain-owl", "")):
+                app.agents.select(next(at for at, each in enumerate(app.agents.agents) if each["name"] == name))
+                await user.press("s")
+                assert refusal in screen_text(app)
+                assert app.screen.is_modal == (not refusal), name
+
+    asyncio.run(run())
+
+
 def test_sending() -> None:
     """s asks for a prompt of one or more lines; enter sends it, esc cancels."""
 
     async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
-        await user.press("down", "s")
-        await until(user, lambda: "prompt to nimble-kestrel" in screen_text(app))
+        await user.press("down", "down", "s")
+        await until(user, lambda: "prompt to olive-bee" in screen_text(app))
         await user.press(*"q1", "ctrl+j", *"two", "enter")
-        await until(user, lambda: ("send", "nimble-kestrel", "q1\ntwo") in actions.recorded)
+        await until(user, lambda: ("send", "olive-bee", "q1\ntwo") in actions.recorded)
         await until(user, lambda: "send: done" in screen_text(app))
         count = len(actions.recorded)
         await user.press("s", *"never", "escape")
         await user.press("s", "enter")
         await user.pause()
         assert [call for call in actions.recorded[count:] if call[0] == "send"] == []
-        assert selected_name(app) == "nimble-kestrel"
+        assert selected_name(app) == "olive-bee"
 
     drive(script)
 

@@ -1,7 +1,7 @@
 // The history of an agent: spans of states, and the conversation in chronological order.
 import { expect, test } from "vitest";
 import { stateAt, stateSpans, axisTicks } from "../src/lib/state-timeline";
-import { conversationItems, elementIdAt, readableText } from "../src/lib/conversation";
+import { conversationItems, elementIdAt, inputText, readableText } from "../src/lib/conversation";
 import type { State, StateChange, ToolCall, Turn } from "../src/lib/types";
 
 const MINUTE = 60_000;
@@ -58,4 +58,10 @@ test("the result of a tool call is shown as readable text", () => {
   expect(readableText({ plan: "the plan" })).toBe("the plan");
   expect(readableText({ a: 1, b: 2 })).toBe('{\n  "a": 1,\n  "b": 2\n}');
   expect(readableText(null)).toBe("");
+});
+
+test("the input of a call has its values by name, without escapes", () => {
+  expect(inputText({ command: 'echo "a"\necho b', timeout: 5 })).toBe('command:\necho "a"\necho b\ntimeout: 5');
+  expect(inputText({ command: "ls" })).toBe("ls");
+  expect([inputText(null), inputText("text"), inputText({})]).toEqual(["", "text", ""]);
 });

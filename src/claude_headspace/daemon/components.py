@@ -50,6 +50,8 @@ from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
+from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
+from claude_headspace.surfaces.api.wait_requests import WaitDetails, WaitRequests
 from claude_headspace.surfaces.auth.answer_links import AnswerLinks
 from claude_headspace.surfaces.auth.tokens import read_secret
 from claude_headspace.surfaces.client.running_daemon import read_daemon_file
@@ -237,23 +239,27 @@ class Outputs:
 
     links: AnswerLinks
     remote_actions: RemoteActions
+    wait_details: WaitDetails
     mission_reports: MissionReports
     notifier: Notifier
     displays: BoardDisplays
     pane_views: PaneViewWatcher
 
 
-def build_outputs(base: Base, inputs: Inputs, expected: ExpectedHooks, read: ReadModel) -> Outputs:
+def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> Outputs:
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input)
-    handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape}
-    expect = partial(expected.declare, "missions")
+    requests = WaitRequests(read, hooks.held, Redactor(base.settings.redact))
+    handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape, REQUEST_ACTION: requests.handle}
+    remote_actions = RemoteActions(journal, engine, clock, host, handlers)
+    expect = partial(hooks.expected.declare, "missions")
     notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
     return Outputs(
         links,
-        RemoteActions(journal, engine, clock, host, handlers),
+        remote_actions,
+        WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),

@@ -52,6 +52,7 @@ from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
 from claude_headspace.surfaces.api.answers import Answers
+from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
@@ -89,7 +90,7 @@ class Daemon:
         expected = ExpectedHooks(hooks_of_claude_os(settings))
         self.hooks = build_hooks(self.base, self.inputs, expected)
         self.read = ReadModel(journal, self.base.clock, settings.host_name)
-        self.outputs = build_outputs(self.base, self.inputs, expected, self.read)
+        self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
         advertisement = _advertisement(self.base, address, expected) if address else None
@@ -114,8 +115,10 @@ class Daemon:
         return ApiContext(
             read=self.read,
             stream=self.stream.events,
-            actions=AgentActions(engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions),
-            answers=Answers(self.read.waits, engine),
+            actions=AgentActions(
+                engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions, Changes(self.read)
+            ),
+            answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
             requesters=RequesterLookup(inputs.client_pids, inputs.knows_session),
             installation=installation,

@@ -190,7 +190,7 @@ class HookPipeline:
         wait = wait_of(outcome.agent, event) if event.hook in HELD else None
         is_refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
-            return partial(self._held_hooks.hold, event, wait)
+            return partial(self._held_hooks.hold, received, wait)
         reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
         may_get_context = event.hook is HookKind.SESSION_START or outcome.advice is not None
         if may_get_context or outcome.session_notice.texts:

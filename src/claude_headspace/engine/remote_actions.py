@@ -51,6 +51,8 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str = ""
     id: str = ""
     """The requester's own id: the same one is done once."""
+    keep_draft: bool = False
+    """Whether a draft in the input box is put aside and restored."""
 
 
 Handler = Callable[[Agent, Action], Awaitable[Any]]

@@ -117,6 +117,27 @@ def _mark(count: int) -> str:
     return f"\n… [{count:,} bytes left out] …\n"
 
 
+_MARK = re.compile(r"… \[([\d,]+) bytes left out\] …")
+
+
+def left_out(text: str) -> int:
+    """The number of bytes that were cut out of a stored text, according to its marks."""
+    return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
+
+
+_OMITTED = re.compile(r"… \[[\d,]+ members left out\] …")
+
+
+def is_cut(text: str) -> bool:
+    """Whether a stored text has a mark for what was left out."""
+    return _MARK.search(text) is not None or _OMITTED.search(text) is not None
+
+
+def is_altered(text: str) -> bool:
+    """Whether a stored text is redacted or cut."""
+    return REDACTED in text or is_cut(text)
+
+
 def bounded(payload: bytes, bounds: Bounds) -> bytes:
     """A hook's payload as it is stored."""
     if len(payload) <= min(bounds.result, bounds.speech):
@@ -179,7 +200,7 @@ def shortened(
         return [shortened(item, longest, most, owner, key) for item in value]
     if isinstance(value, dict):
         names = list(value)
-        if most is not None and len(names) > most:
-            names = names[:most]
-        return {name: shortened(value[name], longest, most, value, name) for name in names}
+        left_out = {} if most is None or len(names) <= most else {"…": f"… [{len(names) - most:,} members left out] …"}
+        kept = {name: shortened(value[name], longest, most, value, name) for name in names[:most]}
+        return kept | left_out
     return value

@@ -3,9 +3,10 @@
 The API returns these types as JSON, its schema is generated from them, and the stream sends their changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -25,9 +26,12 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
+from claude_headspace.kernel.grants import Suggestion
+from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.state_machine import CommandState
+from claude_headspace.kernel.text import strings_in
 from claude_headspace.kernel.wait_request import Field, Question
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -184,8 +188,8 @@ class AnsweredView(msgspec.Struct, frozen=True):
     after_seconds: float
 
 
-class WaitView(msgspec.Struct, frozen=True):
-    """A wait: the agent needs a person."""
+class WaitFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What every view of a wait has."""
 
     id: str
     agent_id: str
@@ -197,8 +201,6 @@ class WaitView(msgspec.Struct, frozen=True):
     tool: str | None
     summary: str
     subagent_id: str | None
-    suggestions: list[dict[str, Any]]
-    """The permission rules that the client suggests."""
     opened_at: Time
     held_until: Time | None
     """Until when it can be answered through Headspace; null: only in the terminal."""
@@ -208,6 +210,38 @@ class WaitView(msgspec.Struct, frozen=True):
     resolution: str | None
     undelivered: AnsweredView | None
     """An answer given through Headspace that the client did not receive: answer again, in the terminal."""
+
+
+class WaitView(WaitFields, frozen=True, kw_only=True):
+    """A wait: the agent needs a person."""
+
+    suggestions: list[dict[str, Any]]
+    """The permission rules that the client suggests, as the client sent them."""
+
+
+class RequestView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the agent requests, in full. Secrets are redacted."""
+
+    text: str
+    """The command, the plan, the question, the name of the edited file, or the arguments as lines."""
+    diff: str = ""
+    """The change of the file as a unified diff; empty if the request edits no file."""
+    arguments: dict[str, Any] = {}
+    """The named arguments of the tool."""
+    complete: bool = True
+    """False if something is left out."""
+    left_out: int = 0
+    """How many characters are left out of `text`, `diff` and `arguments`."""
+
+
+class WaitDetailsView(WaitFields, frozen=True, kw_only=True):
+    """A wait with the complete request."""
+
+    request: RequestView
+    hidden_characters: tuple[HiddenCharacter, ...]
+    """Hidden characters in `request.text`; those that are only in other parts have the position -1."""
+    suggestions: tuple[Suggestion, ...]
+    """What can be granted together with the answer."""
 
 
 class NoteView(msgspec.Struct, frozen=True):
@@ -508,15 +542,37 @@ def command_view(command: Command) -> CommandView:
 
 def wait_view(wait: Wait) -> WaitView:
     """A wait with its options."""
+    return _wait_view(WaitView, wait, suggestions=_suggestions(wait.suggestions))
+
+
+def wait_details_view(wait: Wait, request: RequestView, suggestions: tuple[Suggestion, ...]) -> WaitDetailsView:
+    """A wait with the complete request."""
+    hidden = find_hidden_in_request(request)
+    return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
+
+
+def find_hidden_in_request(request: RequestView) -> tuple[HiddenCharacter, ...]:
+    """The hidden characters of the text, then each kind that is only in the diff or the arguments, once."""
+    found = find_hidden(request.text)
+    known = {each.code for each in found}
+    others = {each.code: each for part in (request.diff, *_texts(request.arguments)) for each in find_hidden(part)}
+    return (*found, *(msgspec.structs.replace(each, at=-1) for code, each in others.items() if code not in known))
+
+
+def _texts(arguments: dict[str, Any]) -> Iterator[str]:
+    return chain(arguments, strings_in(arguments))
+
+
+def _wait_view(kind: type[_View], wait: Wait, **computed: object) -> _View:
     return view_of(
-        WaitView,
+        kind,
         wait,
-        suggestions=_suggestions(wait.suggestions),
         opened_at=iso(wait.opened_at),
         held_until=optional_iso(wait.held_until or None),
         answered=_answered(wait, wait.answered),
         undelivered=_answered(wait, wait.undelivered),
         closed_at=optional_iso(wait.closed_at),
+        **computed,
     )
 
 

@@ -10,6 +10,7 @@ Rules
 - An answer that did not reach the client is recorded as undelivered, also after a crash.
 - An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event proved it before.
 - Answers arrive on the stream, from any daemon. A missed answer is read from the journal.
+- The complete payload is kept in memory while its hook is held, so that people can see all of the request.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import count
-from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
+from claude_headspace.ports import Clock, Reader, Received, Recorder, StreamMessage
 
 MESSAGE_TYPES = ("wait_answered", "wait_closed")
 CHECK_SECONDS = 1.0
@@ -57,6 +58,7 @@ class HeldHooks:
         self._shows_dialog = shows_dialog
         self._checks: set[asyncio.Task[None]] = set()
         self._open: dict[str, asyncio.Event] = {}
+        self._received: dict[str, Received] = {}
 
     def health(self) -> tuple[bool, str | None, str]:
         """The health of this component: it always runs, and holds this many hooks."""
@@ -68,18 +70,23 @@ class HeldHooks:
             return False
         return self._holds_headless or agent.mode not in UNATTENDED_MODES
 
-    async def hold(self, event: Event, wait: Wait, disconnected: Awaitable[object]) -> bytes:
+    def received(self, wait_id: str) -> Received | None:
+        """The hook that is held open for a wait, with its complete payload; None if none is."""
+        return self._received.get(wait_id)
+
+    async def hold(self, received: Received, wait: Wait, disconnected: Awaitable[object]) -> bytes:
         """Hold a hook until it is answered, closed, expired or `disconnected`. Returns the reply."""
         ended = self._open[wait.id] = asyncio.Event()
+        self._received[wait.id] = received
         try:
             until = self._clock() + round(self._hold_seconds * SECOND)
             await self._recorder.record(WaitHeld(wait_id=wait.id, until=until), wait.agent_id)
             current = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = current is not None and current.closed_at is None
             is_connected = is_open and await self._wait(ended, disconnected)
-            return await self._reply(event, wait, is_connected=is_connected)
+            return await self._reply(received.event, wait, is_connected=is_connected)
         finally:
-            del self._open[wait.id]
+            del self._open[wait.id], self._received[wait.id]
 
     async def _wait(self, ended: asyncio.Event, disconnected: Awaitable[object]) -> bool:
         """Wait for the end, a disconnect or the timeout. Returns whether the hook can still receive a reply."""

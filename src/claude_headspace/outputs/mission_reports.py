@@ -5,8 +5,8 @@ the conversation's pane, and the hook of that prompt, or of any earlier one, del
 (`kernel/mission/notices.py`).
 
 Rules
-- The line is typed only if the client is idle, the pane is its own, and nobody is typing in it. Until then it waits.
-  Without a pane nothing is typed, and the next prompt delivers the summary.
+- The line is typed only if the client is idle, the pane is its own, nobody is typing in it, and its input box is empty.
+  Until then it waits. Without a pane nothing is typed, and the next prompt delivers the summary.
 - The line is recorded before it is typed (`ConversationWoken`), so it is not typed again after a crash.
 - The daemon of the conversation's machine does this. Missions that ended while it was down are found at its start.
 """

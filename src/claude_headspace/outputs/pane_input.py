@@ -2,17 +2,26 @@
 
 Text is typed only if the client is ready for a prompt, and only on this machine. The `require_…` functions check the
 recorded state of the agent. `outputs/tmux.py` then checks that the pane still belongs to the client.
+
+Text is typed only into an empty input box. A draft in it is never changed, unless the requester wants to keep it: then
+the client stashes the draft, and restores it after the prompt.
 """
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Callable
 
+from claude_headspace.clients.input_box import STASH_KEY, InputBox, read_input_box
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.tmux import Refused
 
 MAX_TEXT_LENGTH = 50_000
+MAX_QUOTE_LENGTH = 200
+"""How many characters of a draft a refusal quotes."""
+SCREEN_SECONDS = 2.0
+"""How long the client may take to show the effect of a key."""
 
 
 def require_local(agent: Agent, host: str) -> None:
@@ -82,17 +91,33 @@ class PaneInput:
         """Return the lock for input to an agent's pane."""
         return self._locks[agent.tmux_pane or agent.id]
 
+    async def check_input(self, agent: Agent, *, keep_draft: bool = False) -> None:
+        """Raise `Refused` if the agent has no pane, or a draft in its input box. Used before an act is recorded."""
+        await asyncio.to_thread(lambda: _check_box(agent, _find_pane(agent), keep_draft=keep_draft))
+
     async def check_pane(self, agent: Agent) -> None:
         """Raise `Refused` if the agent has no pane. Used before an act is recorded."""
         await asyncio.to_thread(_find_pane, agent)
 
     async def is_in_use(self, agent: Agent) -> bool:
-        """Whether a person is typing in the agent's pane. Raises `Refused` if the pane is not the agent's."""
+        """Whether a person is typing in the agent's pane, or has left a draft there, or its input box is hidden.
+
+        Raises `Refused` if the pane is not the agent's.
+        """
         return await asyncio.to_thread(_is_in_use, agent)
 
-    async def type_text(self, agent: Agent, text: str) -> None:
-        """Check that the pane is still the client's, then type the text and Enter."""
-        await asyncio.to_thread(lambda: tmux.type_text(_find_pane(agent), text))
+    async def type_text(self, agent: Agent, text: str, *, keep_draft: bool = False) -> bool:
+        """Check pane and input box again, then type the text and Enter. Returns whether a draft was stashed."""
+        return await asyncio.to_thread(_type_text, agent, text, keep_draft)
+
+    def is_submitted(self, agent: Agent, text: str) -> bool:
+        """Whether the input box no longer contains a text that was typed into it."""
+        box = _read_box(_find_pane(agent))
+        return box is None or box.draft.split() != text.split()
+
+    async def restore_draft(self, agent: Agent) -> bool:
+        """Wait until the client has restored the stashed draft; else press the key. Returns whether it is back."""
+        return await asyncio.to_thread(_restore_draft, agent)
 
     async def press_key(self, agent: Agent, key: str) -> None:
         """Check that the pane is still the client's, then press one key."""
@@ -100,8 +125,73 @@ class PaneInput:
 
 
 def _is_in_use(agent: Agent) -> bool:
-    return tmux.has_recent_input(_find_pane(agent))
+    pane = _find_pane(agent)
+    if tmux.has_recent_input(pane):
+        return True
+    box = _read_box(pane)
+    return box is None or bool(box.draft)
 
 
 def _find_pane(agent: Agent) -> tmux.Pane:
     return tmux.find_agent_pane(agent.name, agent.tmux_pane, agent.pid)
+
+
+# --- the input box ----------------------------------------------------------------------------------------------------
+
+
+def _read_box(pane: tmux.Pane) -> InputBox | None:
+    return read_input_box(*tmux.read_screen(pane))
+
+
+def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
+    """Return the input box if a text can be typed into it, perhaps after its draft is stashed."""
+    box = _wait_for(pane, lambda box: box is not None)
+    if box is None:
+        raise Refused(
+            "no_input_box",
+            f"{agent.name} does not show its input box: a dialog or another view is open.",
+            f"`headspace jump {agent.name}` shows its terminal.",
+        )
+    if box.draft and not keep_draft:
+        raise _draft_refusal(agent, box, "Send or delete it there, or use --keep-draft to restore it afterwards.")
+    if box.draft and box.has_stash:
+        raise _draft_refusal(agent, box, "It cannot be put aside, because the client keeps another draft already.")
+    return box
+
+
+def _draft_refusal(agent: Agent, box: InputBox, hint: str) -> Refused:
+    quote = box.draft if len(box.draft) <= MAX_QUOTE_LENGTH else f"{box.draft[:MAX_QUOTE_LENGTH]}…"
+    return Refused("draft", f"{agent.name} has a draft in its input box: “{quote}”. Nothing was typed.", hint)
+
+
+def _type_text(agent: Agent, text: str, keep_draft: bool) -> bool:
+    pane = _find_pane(agent)
+    box = _check_box(agent, pane, keep_draft=keep_draft)
+    if box.draft:
+        _stash_draft(agent, pane, box)
+    tmux.type_text(pane, text)
+    return bool(box.draft)
+
+
+def _stash_draft(agent: Agent, pane: tmux.Pane, box: InputBox) -> None:
+    tmux.press_key(pane, STASH_KEY)
+    after = _wait_for(pane, lambda now: now is not None and not now.draft)
+    if after is None or after.draft:
+        raise _draft_refusal(agent, box, "The client did not put it aside. Send or delete it there.")
+
+
+def _restore_draft(agent: Agent) -> bool:
+    pane = _find_pane(agent)
+    box = _wait_for(pane, lambda now: now is not None and bool(now.draft))
+    if box is not None and box.has_stash and not box.draft:
+        tmux.press_key(pane, STASH_KEY)
+        box = _wait_for(pane, lambda now: now is not None and bool(now.draft))
+    return box is not None and bool(box.draft)
+
+
+def _wait_for(pane: tmux.Pane, is_done: Callable[[InputBox | None], bool]) -> InputBox | None:
+    """Read the input box until it is as wanted or time is up: the client draws its screen in steps."""
+    deadline = time.monotonic() + SCREEN_SECONDS
+    while not is_done(box := _read_box(pane)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return box

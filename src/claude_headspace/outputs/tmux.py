@@ -4,6 +4,7 @@ Rules
 - A pane belongs to an agent only while the agent's client runs in it: the client must be the pane's process or a
   descendant. This is checked immediately before typing.
 - Text is typed literally. Long text and text with several lines is pasted from a tmux buffer (bracketed paste).
+- Before typing, the screen is read: the input box of the client must be empty (`outputs/pane_input.py`).
 - A pane id is valid for one tmux server only. The client's environment tells which server it runs in.
 """
 
@@ -176,6 +177,20 @@ def _runs_in(pid: int, pane: Pane) -> bool:
         )
     except psutil.Error:
         return False
+
+
+class Screen(NamedTuple):
+    """The visible text of a pane, with its colours as escape sequences, and the row of the cursor."""
+
+    text: str
+    cursor_row: int
+
+
+def read_screen(pane: Pane) -> Screen:
+    """Return what a pane shows."""
+    row = run_tmux(pane.socket, "display-message", "-p", "-t", pane.id, "#{cursor_y}")
+    lines = run_tmux(pane.socket, "capture-pane", "-p", "-e", "-t", pane.id)
+    return Screen("\n".join(lines), int(row[0]) if row and row[0].isdigit() else 0)
 
 
 # --- typing -----------------------------------------------------------------------------------------------------------

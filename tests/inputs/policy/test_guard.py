@@ -46,7 +46,7 @@ def test_prepared_call_is_judged_once(guard: PolicyGuard) -> None:
 
 def test_original_payload_is_judged(guard: PolicyGuard) -> None:
     """A command that is truncated before it is stored is judged completely."""
-    stored, original = call("echo …"), call(f"echo {'x' * 100_000}; rm -rf /; echo {'x' * 100_000}").payload
+    stored, original = call("echo …"), call(f"echo {'x' * 25_000}; rm -rf /; echo {'x' * 25_000}").payload
     assert judge(guard, stored) is ABSTAIN
     assert judge(guard, msgspec.structs.replace(call("echo …"), original_payload=original)).rule == "system-delete"
 
@@ -83,8 +83,8 @@ def test_preset_watch_has_no_lapses(paths: Paths, home: Path) -> None:
     assert (found.ruling, found.enforced, found.lapse) == ("deny", False, None)
 
 
-@pytest.mark.parametrize("payload", [b"[]", b'{"tool_name": 7}', b'{"tool_input": "text"}'])
-def test_unexpected_payload_does_not_block_the_client(guard: PolicyGuard, payload: bytes) -> None:
+@pytest.mark.parametrize("payload", [b'{"tool_name": 7}', b'{"tool_input": "text"}', b"{}"])
+def test_payload_without_a_tool_does_not_block_the_client(guard: PolicyGuard, payload: bytes) -> None:
     """The guard abstains and records a lapse."""
     envelope = call()
     found = judge(guard, msgspec.structs.replace(envelope, payload=payload))
@@ -93,10 +93,52 @@ def test_unexpected_payload_does_not_block_the_client(guard: PolicyGuard, payloa
     assert guard.lapses[0].calls == 1
 
 
+@pytest.mark.parametrize("payload", [b"[]", b"nonsense", b'{"tool_name": "Bash", "tool_input": "text"}'])
+def test_unreadable_call_is_asked_about(guard: PolicyGuard, payload: bytes) -> None:
+    """A tool call that cannot be read is not let through."""
+    found = judge(guard, msgspec.structs.replace(call(), payload=payload))
+    assert (found.ruling, found.rule, found.enforced) == ("ask", "not-analysed", True)
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5_000])
+def test_huge_numbers_do_not_disable_the_guard(guard: PolicyGuard, number: str) -> None:
+    """Neither beside the command nor in it."""
+    payload = f'{{"tool_name": "Bash", "tool_input": {{"command": "rm -rf /", "n": [{number}]}}}}'.encode()
+    assert judge(guard, msgspec.structs.replace(call(), payload=payload)).rule == "system-delete"
+    assert judge(guard, call(f"x=abc; echo ${{x:{number}}} $(({number})); rm -rf /")).rule == "system-delete"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for a in {1..9}; do " * 9 + "echo $a;" + " done;" * 9 + "rm -rf ~",
+        "x=ab;" + "x=$x$x;" * 40 + "rm -rf ~",
+        "echo a;" * 30_000 + "rm -rf ~",
+        "${" * 20_000,
+    ],
+    ids=["nested loops", "doubled variable", "many commands", "slow to parse"],
+)
+def test_excessive_command_is_asked_about(guard: PolicyGuard, text: str) -> None:
+    """The guard judges the next command as usual."""
+    assert (found := judge(guard, call(text))).ruling == "ask"
+    assert found.enforced
+    assert judge(guard, call()).rule == "system-delete"
+    guard.close()
+
+
 def test_analysis_times_out(paths: Paths, home: Path) -> None:
-    """A hanging file system does not delay the hook. The timeout of 0 simulates it."""
-    found = judge(PolicyGuard(paths, "guard", home, timeout_seconds=0), call())
-    assert (found.ruling, found.lapse) == ("abstain", "the tool call was not analysed in time")
+    """A hanging file system, simulated by a timeout of 0: the user is asked, and `/health` reports it."""
+    guard = PolicyGuard(paths, "guard", home, timeout_seconds=0)
+    found = judge(guard, call())
+    assert (found.ruling, found.rule, found.enforced) == ("ask", "not-analysed", True)
+    assert "the tool call was not analysed in time" in str(found.reason)
+    assert "1 tool call could not be analysed" in guard.health()[2]
+
+
+def test_failed_analysis_is_only_recorded_by_the_preset_watch(paths: Paths, home: Path) -> None:
+    """No hook waits, and nothing is enforced."""
+    found = judge(PolicyGuard(paths, "watch", home, timeout_seconds=0), call(), expects_reply=False)
+    assert (found.ruling, found.enforced) == ("ask", False)
 
 
 def test_changed_rules_are_loaded_if_valid(paths: Paths, home: Path) -> None:

@@ -271,7 +271,7 @@ def test_every_parameter_is_validated(daemon: RunningDaemon, description: Schema
     """A value of the described type is accepted, and another one is refused with the described error."""
     good = {"integer": "1", "boolean": "true", "string": sample["agent"], "date": "2026-01-31"}
     moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
-    known = {**moments, "project": "described"}
+    known = {**moments, "project": "described", "command": "latest"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):

@@ -60,6 +60,33 @@ def agent(daemon: RunningDaemon) -> Agent:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
+def test_changes_of_a_command(agent: Agent) -> None:
+    """Files with their diffs and counts, for the agent, for one command, and for one file."""
+    agent.fire("user-prompt-submit", prompt="Add a file")
+    for name in ("a.txt", "b.txt"):
+        agent.fire(
+            "post-tool-use",
+            tool_name="Write",
+            tool_use_id=f"write-{name}",
+            tool_input={"file_path": f"{agent.cwd}/{name}", "content": "hi\n"},
+            tool_response={"type": "create", "content": "hi\n", "structuredPatch": [], "originalFile": None},
+        )
+    agent.fire("stop", last_assistant_message="Done.")
+    agent.fire("user-prompt-submit", prompt="Something else")
+    everything, command = agent.get("/changes"), agent.get("/changes?command=1")
+    assert command["command_id"] == agent.get("/commands")[0]["id"]
+    assert command["files"] == everything["files"]
+    assert [(file["path"], file["status"], file["source"]) for file in command["files"]] == [
+        ("a.txt", "added", "tool"),
+        ("b.txt", "added", "tool"),
+    ]
+    assert command["files"][0]["diff"] == "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+hi\n"
+    assert (command["added"], command["removed"], command["complete"], command["left_out"]) == (2, 0, True, 0)
+    assert [file["path"] for file in agent.get("/changes?files=b.txt")["files"]] == ["b.txt"]
+    assert agent.get("/changes?command=latest")["files"] == []
+    assert agent.get("/changes?command=7")["error"]["code"] == "unknown_command"
+
+
 def test_fields_of_an_agent(agent: Agent) -> None:
     """The JSON of an agent has every field that a surface shows."""
     agent.fire("user-prompt-submit", prompt="Run the tests.", permission_mode="acceptEdits")

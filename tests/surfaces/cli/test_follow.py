@@ -12,6 +12,7 @@ from typing import IO
 
 import pytest
 
+from claude_headspace.kernel.text import count
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, wait_until
 from tests.surfaces.cli.conftest import HOSTILE, Headspace, run_headspace, send_board
 
@@ -71,9 +72,9 @@ def following(home: Path, *arguments: str) -> Iterator[Follower]:
 
 
 def wait_for_readers(daemon: RunningDaemon, number: int = 1) -> None:
-    """Wait until somebody reads the stream."""
+    """Wait until this many commands read the stream."""
     wait_until(
-        lambda: daemon.get("/health", scope=None).json()["parts"]["stream"]["detail"] == f"{number} readers",
+        lambda: daemon.get("/health", scope=None).json()["parts"]["stream"]["detail"] == count(number, "reader"),
         "a reader of the stream",
     )
 

@@ -430,6 +430,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    command?: string;
+                    files?: string;
+                };
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ChangesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/usage": {
         parameters: {
             query?: never;
@@ -491,6 +530,44 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["WaitView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/waits/{wait}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    all?: boolean;
+                };
+                header?: never;
+                path: {
+                    wait: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["WaitDetailsView"];
                     };
                 };
             };
@@ -1771,13 +1848,13 @@ export interface components {
             tool: string | null;
             summary: string;
             subagent_id: string | null;
-            suggestions: Record<string, unknown>[];
             opened_at: string;
             held_until: string | null;
             answered: components["schemas"]["AnsweredView"] | null;
             closed_at: string | null;
             resolution: string | null;
             undelivered: components["schemas"]["AnsweredView"] | null;
+            suggestions: Record<string, unknown>[];
         };
         Question: {
             text: string;
@@ -1935,11 +2012,84 @@ export interface components {
             input: unknown;
             result: unknown;
         };
+        ChangesView: {
+            agent_id: string;
+            command_id: string | null;
+            since_commit: string | null;
+            head_commit: string | null;
+            commits: components["schemas"]["CommitView"][];
+            files: components["schemas"]["FileChangeView"][];
+            added: number;
+            removed: number;
+            complete: boolean;
+            left_out: number;
+            git_problem: string | null;
+        };
+        CommitView: {
+            id: string;
+            subject: string;
+            at: string;
+        };
+        FileChangeView: {
+            path: string;
+            status: string;
+            added: number;
+            removed: number;
+            diff: string;
+            source: string;
+            command_ids: string[];
+            complete: boolean;
+            left_out: number;
+            old_path: string | null;
+        };
         UsageView: {
             at: string;
             tokens: number | null;
             context_percent: number | null;
             cost_usd: number | null;
+        };
+        WaitDetailsView: {
+            id: string;
+            agent_id: string;
+            kind: string;
+            text: string;
+            questions: components["schemas"]["Question"][];
+            form: components["schemas"]["Field"][];
+            tool: string | null;
+            summary: string;
+            subagent_id: string | null;
+            opened_at: string;
+            held_until: string | null;
+            answered: components["schemas"]["AnsweredView"] | null;
+            closed_at: string | null;
+            resolution: string | null;
+            undelivered: components["schemas"]["AnsweredView"] | null;
+            request: components["schemas"]["RequestView"];
+            hidden_characters: components["schemas"]["HiddenCharacter"][];
+            suggestions: components["schemas"]["Suggestion"][];
+        };
+        RequestView: {
+            text: string;
+            /** @default  */
+            diff?: string;
+            /** @default {} */
+            arguments?: Record<string, unknown>;
+            /** @default true */
+            complete?: boolean;
+            /** @default 0 */
+            left_out?: number;
+        };
+        HiddenCharacter: {
+            at: number;
+            code: string;
+            name: string;
+        };
+        Suggestion: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "directory" | "mode" | "rule";
+            words: string;
+            destination: string;
         };
         EventView: {
             seq: number;
@@ -2042,6 +2192,8 @@ export interface components {
             status: string;
             agent_id: string;
             agent: string;
+            /** @default null */
+            draft_restored?: boolean | null;
         };
         Interrupted: {
             status: string;
@@ -2433,6 +2585,8 @@ export interface components {
             text: string;
             /** @default  */
             id?: string;
+            /** @default false */
+            keep_draft?: boolean;
         };
         NewMission: {
             goal: string;

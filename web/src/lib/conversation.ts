@@ -43,6 +43,17 @@ export function elementIdAt(turns: Turn[], calls: ToolCall[], time: string): str
   return elements.toSorted((a, b) => distance(a) - distance(b))[0]?.id ?? null;
 }
 
+/** The input of a tool call: one value as it is, several by name; texts are never escaped. */
+export function inputText(input: unknown): string {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return readableText(input);
+  const fields = Object.entries(input);
+  return fields.length === 1 ? readableText(input) : fields.map(([name, value]) => argumentText(name, readableText(value))).join("\n");
+}
+
+function argumentText(name: string, text: string): string {
+  return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
+}
+
 /** The input or result of a tool call as text: strings and outputs as they are, everything else as JSON. */
 export function readableText(value: unknown): string {
   if (value === null || value === undefined) return "";

@@ -66,6 +66,24 @@ class WirePermissionRequest(WireTool):
     permission_suggestions: list[dict[str, object]] | None = None
 
 
+class WireReplacement(msgspec.Struct):
+    """One replacement of a tool that edits a file."""
+
+    old_string: str = ""
+    new_string: str = ""
+    replace_all: bool = False
+
+
+class WireFileEdit(WireReplacement):
+    """The input of a tool that edits a file, writes it, or edits a cell of a notebook."""
+
+    edits: list[WireReplacement] = []
+    content: str | None = None
+    cell_id: str | None = None
+    new_source: str = ""
+    edit_mode: str | None = None
+
+
 class WirePermissionDenied(WireTool):
     """Auto mode refused a call."""
 

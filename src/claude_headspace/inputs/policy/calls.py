@@ -1,57 +1,93 @@
 """Analyses a tool use: returns a `Call` with the programs it runs, the files it uses, and the message it sends."""
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
-
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
-from claude_headspace.inputs.policy.paths import find_path_uses
-from claude_headspace.inputs.policy.shell.commands import analyse_shell
-from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.inputs.policy.inspection import Effects, Request, inspect
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.policy.call import Call, Message, PathUse, Program, Recipient, Use
+from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient
 from claude_headspace.kernel.policy.rules import matches_any, name_pattern
 from claude_headspace.kernel.text import strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 
 MAX_RECIPIENTS = 50
 
+Inspect = Callable[[Request], Effects]
 
-def analyse_event(event: Event, book: RuleBook, *, home: str, project: str = "") -> Call:
-    """Analyse the tool call of an event. Raises `TypeError` if the event names no tool."""
+
+class UnknownTool(TypeError):
+    """The event names no tool."""
+
+
+def analyse_event(
+    event: Event, book: RuleBook, *, home: str, project: str = "", inspect_call: Inspect = inspect
+) -> Call:
+    """Analyse the tool call of an event. Raises `UnknownTool` if the event names no tool."""
     if event.tool is None or not event.tool.name:
-        raise TypeError("the event names no tool")
+        raise UnknownTool
     directory = event.meta.cwd if event.meta.cwd and event.meta.cwd.startswith("/") else home or "/"
-    return analyse_call(event.tool, book, directory=directory, home=home, project=project)
+    return analyse_call(event.tool, book, directory=directory, home=home, project=project, inspect_call=inspect_call)
 
 
-def analyse_call(tool: ToolUse, book: RuleBook, *, directory: str, home: str, project: str = "") -> Call:
+def analyse_call(
+    tool: ToolUse, book: RuleBook, *, directory: str, home: str, project: str = "", inspect_call: Inspect = inspect
+) -> Call:
     """Analyse a tool call. Raises `TypeError` if its input is not an object."""
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
         raise TypeError("the input of the tool call is not an object")
-    call = Call(tool=tool.name, home=home, project=project)
-    if tool.kind is ToolKind.SHELL and isinstance(command := tool_input.get("command"), str):
-        findings = analyse_shell(command, directory=directory, home=home, project=project)
-        return msgspec.structs.replace(
-            call,
-            programs=tuple(findings.programs),
-            paths=tuple(findings.paths),
-            traits=tuple(findings.traits),
-            message=_find_mail(findings.programs, book),
-        )
-    return msgspec.structs.replace(
-        call, paths=tuple(_find_file_uses(tool, directory)), message=_find_message(tool.name, tool_input, book)
+    commands = tuple(_find_commands(tool, tool_input))
+    request = Request(tool.name, commands, tool.files, directory, home, project)
+    effects = inspect_call(request) if commands or tool.files else Effects()
+    message = _find_message(tool.name, tool_input, book) or _find_mail(effects.programs, book)
+    return Call(
+        tool=tool.name,
+        programs=effects.programs,
+        paths=effects.paths,
+        traits=effects.traits,
+        message=message,
+        home=home,
+        project=project,
     )
 
 
-def _find_file_uses(tool: ToolUse, directory: str) -> Iterator[PathUse]:
-    for file in tool.files:
-        is_recursive = file.use is Use.DELETE
-        yield from find_path_uses(
-            without_markers(file.path), directory, file.use, used_by=tool.name, recursive=is_recursive
-        )
+COMMAND_FIELDS = (
+    "command",
+    "cmd",
+    "commands",
+    "script",
+    "shell",
+    "shell_command",
+    "bash",
+    "commandLine",
+    "command_line",
+)
+"""Input fields of MCP tools that contain shell text."""
+ARGUMENT_FIELDS = ("args", "arguments", "argv")
+
+
+def _find_commands(tool: ToolUse, tool_input: dict[str, Any]) -> list[str]:
+    """Return the shell texts that a tool runs. MCP tools name them in many ways."""
+    if tool.kind is ToolKind.SHELL:
+        command = tool_input.get("command")
+        return [command] if isinstance(command, str) else []
+    if tool.kind is not ToolKind.MCP:
+        return []
+    texts: list[str] = []
+    for field in COMMAND_FIELDS:
+        value = tool_input.get(field)
+        if isinstance(value, str):
+            texts.append(" ".join([value, *_quoted_arguments(tool_input)]))
+        elif isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            texts += [shlex.join(value)] if field != "commands" else value
+    return texts
+
+
+def _quoted_arguments(tool_input: dict[str, Any]) -> list[str]:
+    lists = [value for field in ARGUMENT_FIELDS if isinstance(value := tool_input.get(field), list)]
+    return [shlex.quote(word) for words in lists for word in words if isinstance(word, str)]
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------

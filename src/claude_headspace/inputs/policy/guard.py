@@ -1,19 +1,19 @@
 """The guard of a daemon: keeps the rules up to date, analyses tool calls, and judges them.
 
 Rules
-- The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`).
-  The verdict is computed later, when the agent is known (`judge`), without I/O.
+- The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`);
+  large calls are inspected in another process (`inspector`). The verdict is computed later, when the agent is known
+  (`judge`), without I/O.
 - An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
   reports the problem until it is corrected.
-- An internal error never blocks the client. The call is marked, and `/health` shows when the guard was off.
+- If a call cannot be analysed, the client asks the user, with the reason. `/health` counts these calls, and those for
+  which the guard was off.
 - With the preset `watch` no hook waits. Calls are judged when they are reported.
 """
 
-import asyncio
 import contextlib
 import time
 from collections import OrderedDict, deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -23,24 +23,29 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
-from claude_headspace.inputs.policy.calls import analyse_event
+from claude_headspace.inputs.policy.analysis_thread import AnalysisThread
+from claude_headspace.inputs.policy.calls import UnknownTool, analyse_event
 from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
+from claude_headspace.inputs.policy.inspector import TIMED_OUT, InspectionFailed, Inspector
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
 from claude_headspace.kernel.policy.rules import Policy, Rule
-from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.tolerant_json import NOT_AN_OBJECT
 from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
 
 JUDGED_HOOK = HookKind.BEFORE_TOOL
 ENFORCING_PRESETS = ("guard", "strict")
-ANALYSIS_TIMEOUT_SECONDS = 0.5
-"""The hook waits for the analysis."""
+ANALYSIS_TIMEOUT_SECONDS = 1.7
+"""The hook waits for the analysis, at most two seconds. Usually it takes less than a millisecond."""
+NOT_ANALYSED_RULE = "not-analysed"
+"""The rule that the verdict on a call names if its analysis failed."""
 REFRESH_SECONDS = 0.5
 """How often the files with rules are checked for changes."""
 MAX_LAPSES = 20
@@ -48,6 +53,8 @@ LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
 """Unguarded calls with the same reason within this time count as one lapse."""
 MAX_PREPARED = 1_000
 MAX_PROJECTS = 200
+
+EXPECTED_FAILURES = (TimeoutError, InspectionFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
 
@@ -60,6 +67,8 @@ class PreparedCall(msgspec.Struct, frozen=True):
     """None if no rule can match it, or if the analysis failed."""
     lapse: str | None = None
     """Why the verdict cannot be enforced."""
+    failure: str | None = None
+    """Why the call could not be analysed."""
 
 
 class Lapse(msgspec.Struct):
@@ -103,8 +112,9 @@ class PolicyGuard:
         self._files = paths.policy_file, paths.contacts_file
         self._preset = preset
         self._home = str(home or Path.home())
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
-        self._timed_out: Future[PreparedCall] | None = None
+        self._thread = AnalysisThread()
+        self._inspector = Inspector()
+        self._unanalysed = 0
         self._prepared: OrderedDict[str, PreparedCall] = OrderedDict()
         self._projects: dict[str, ProjectRules] = {}
         self._refreshed_at: float | None = None
@@ -115,8 +125,9 @@ class PolicyGuard:
         self._refresh()
 
     def close(self) -> None:
-        """Stop the analysis thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End the analysis thread and the worker process."""
+        self._thread.close()
+        self._inspector.close()
 
     # --- analysis ---
 
@@ -127,24 +138,21 @@ class PolicyGuard:
             return
         lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
         try:
-            prepared = await self._analyse_in_thread(received, lapse)
+            prepared = await self._thread.run(lambda: self._analyse(received, lapse), self._timeout_seconds)
+        except UnknownTool as error:
+            unreadable = received.event.anomaly == NOT_AN_OBJECT
+            prepared = (
+                PreparedCall(self.book.policy, None, lapse, NOT_AN_OBJECT)
+                if unreadable
+                else PreparedCall(self.book.policy, None, _describe_error(error))
+            )
         except Exception as error:
-            log.exception("guard_failed", event_id=envelope.id)
-            prepared = PreparedCall(self.book.policy, None, _describe_error(error))
+            log.warning("call_not_analysed", event_id=envelope.id, exc_info=not isinstance(error, EXPECTED_FAILURES))
+            self._unanalysed += 1
+            prepared = PreparedCall(self.book.policy, None, lapse, _describe_error(error))
         self._prepared[envelope.id] = prepared
         while len(self._prepared) > MAX_PREPARED:
             self._prepared.popitem(last=False)
-
-    async def _analyse_in_thread(self, received: Received, lapse: str | None) -> PreparedCall:
-        """Analyse a tool call in the thread. Fails at once while an earlier analysis hangs (a dead file system)."""
-        if self._timed_out is not None and not self._timed_out.done():
-            raise TimeoutError
-        analysis = self._thread.submit(self._analyse, received, lapse)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(analysis), self._timeout_seconds)
-        except TimeoutError:
-            self._timed_out = analysis
-            raise
 
     def _analyse(self, received: Received, lapse: str | None) -> PreparedCall:
         self._refresh()
@@ -152,7 +160,7 @@ class PolicyGuard:
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
-        call = analyse_event(event, self.book, home=self._home, project=root)
+        call = analyse_event(event, self.book, home=self._home, project=root, inspect_call=self._inspector.inspect)
         policy = self._add_project_rules(root)
         return PreparedCall(policy, call if policy.index.candidates(call) else None, lapse)
 
@@ -194,6 +202,8 @@ class PolicyGuard:
         if prepared is None:
             return ABSTAIN
         verdict, lapse = ABSTAIN, prepared.lapse
+        if prepared.failure is not None:
+            verdict = _ask_about_failure(prepared)
         try:
             if prepared.call is not None:
                 verdict = decide(prepared.policy, get_subject(agent), prepared.call)
@@ -222,6 +232,8 @@ class PolicyGuard:
         problems = "; ".join(filter(None, (self.failure, projects)))
         rules = self.book.policy.rules
         detail = f"{self._preset}, {sum(rule.enabled for rule in rules)} of {len(rules)} rules active"
+        if self._unanalysed:
+            detail += f"; {count(self._unanalysed, 'tool call')} could not be analysed"
         if calls := sum(lapse.calls for lapse in self.lapses):
             detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
@@ -237,8 +249,15 @@ def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> Proje
 
 def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "the tool call was not analysed in time"
+        return TIMED_OUT
+    if isinstance(error, InspectionFailed):
+        return str(error)
     return f"internal error ({type(error).__name__})"
+
+
+def _ask_about_failure(prepared: PreparedCall) -> Verdict:
+    reason = f"Headspace asks you to decide: {prepared.failure}. (rule {NOT_ANALYSED_RULE})"
+    return Verdict(Ruling.ASK, NOT_ANALYSED_RULE, reason, enforced=not prepared.policy.record_only)
 
 
 def _file_stamps(*paths: Path) -> list[object]:

@@ -6,21 +6,32 @@ Rules
 - A glob that matches everything in a directory stands for the directory.
 """
 
-import glob
+import fnmatch
 import itertools
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from claude_headspace.inputs.policy.shell.markers import QUESTION, STAR, has_glob, unmark
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Use
 
+Spend = Callable[[int], None]
+"""Spends steps of the budget of an analysis."""
+
+MAX_PATH_CHARS = 4_096
+"""Longer paths do not exist."""
 MAX_GLOB_MATCHES = 100
+MAX_GLOB_ENTRIES = 5_000
+"""Entries of a directory that a glob is compared with."""
 MAX_SCRIPT_BYTES = 256 * 1024
 
 _MATCHES_ALL = re.compile(f"[{STAR}]+|\\.?[{STAR}]+|\\.\\[?[^/]?[{STAR}{QUESTION}]+|[{STAR}]+\\.[{STAR}]+")
+
+
+def _spend_nothing(_steps: int) -> None:
+    """The budget of a caller that resolves a fixed number of paths."""
 
 
 def make_absolute(text: str, directory: str) -> str:
@@ -52,10 +63,11 @@ def find_path_uses(
     used_by: str,
     recursive: bool = False,
     links: Mapping[str, str] | None = None,
+    spend: Spend = _spend_nothing,
 ) -> list[PathUse]:
     """Return the uses of all files that an argument names. `links` are those that the same commands create."""
     found = []
-    for text in _expand_glob(argument, directory):
+    for text in _expand_glob(argument[:MAX_PATH_CHARS], directory, spend):
         path = make_absolute(text, directory)
         linked = _follow_new_link(path, links or {})
         real = os.path.normpath(resolve_links(linked or text, directory, follow=use is not Use.DELETE) or path)
@@ -63,30 +75,48 @@ def find_path_uses(
     return found
 
 
-def _expand_glob(argument: str, directory: str) -> list[str]:
+def _expand_glob(argument: str, directory: str, spend: Spend) -> list[str]:
     """Return the paths that an argument stands for."""
     if not has_glob(argument):
         return [argument]
     before, _, last = argument.rpartition("/")
     if _MATCHES_ALL.fullmatch(last):
         parent = before + "/" if argument.startswith("/") else before or "."
-        return _expand_glob(parent, directory) if has_glob(parent) else [parent]
+        return _expand_glob(parent, directory, spend) if has_glob(parent) else [parent]
     if UNKNOWN in argument or UNKNOWN in directory:
         return [unmark(argument)]
-    return _glob_matches(argument, directory) or [unmark(argument)]
+    return _glob_matches(argument, directory, spend) or [unmark(argument)]
 
 
-def _glob_matches(argument: str, directory: str) -> list[str]:
+def _glob_matches(argument: str, directory: str, spend: Spend) -> list[str]:
+    """Expand a glob name by name. Reading directories costs steps."""
+    found = ["/" if argument.startswith("/") else ""]
+    for name in filter(None, argument.split("/")):
+        found = [match for parent in found for match in _match_name(parent, name, directory, spend)][:MAX_GLOB_MATCHES]
+    return found
+
+
+def _match_name(parent: str, name: str, directory: str, spend: Spend) -> list[str]:
+    """Return the entries of a directory that match a name."""
+    prefix = f"{parent.rstrip('/')}/" if parent else ""
+    spend(1)
     try:
-        matches = glob.iglob(unmark(argument), root_dir=directory, include_hidden=True)  # noqa: PTH207  # as bash does
-        return list(itertools.islice(matches, MAX_GLOB_MATCHES))
+        if not has_glob(name):
+            return [prefix + name] if os.path.lexists(os.path.join(directory, prefix, name)) else []  # noqa: PTH118
+        pattern = re.compile(fnmatch.translate(unmark(name)))
+        with os.scandir(os.path.join(directory, prefix)) as entries:  # noqa: PTH118
+            names = [entry.name for entry in itertools.islice(entries, MAX_GLOB_ENTRIES)]
     except (OSError, re.error, ValueError):
         return []
+    spend(len(names) // 20)
+    return [prefix + entry for entry in names if pattern.match(entry)]
 
 
-def first_glob_match(argument: str, directory: str) -> str:
+def first_glob_match(argument: str, directory: str, spend: Spend) -> str:
     """Return the program that bash would run for a name with a glob, such as `/bin/r?`."""
-    matches = sorted(_glob_matches(argument, directory)) if has_glob(argument) and UNKNOWN not in argument else []
+    matches = (
+        sorted(_glob_matches(argument, directory, spend)) if has_glob(argument) and UNKNOWN not in argument else []
+    )
     return matches[0] if matches else unmark(argument)
 
 

@@ -53,6 +53,8 @@ class Trait(StrEnum):
     """A shell runs a text that cannot be read beforehand."""
     UNREADABLE_SYNTAX = "unreadable-syntax"
     """The shell text could not be parsed completely."""
+    TOO_COMPLEX = "too-complex"
+    """The analysis of the tool call exceeded its budget."""
     UNKNOWN_PROGRAM = "unknown-program"
     """The name of a program cannot be determined."""
 

@@ -1,4 +1,4 @@
-"""Actions on agents: register one, record what happened to it, type into its terminal.
+"""Actions on agents: register one, record what happened to it, type into its terminal, read what it changed.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -16,6 +16,7 @@ from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 
@@ -28,6 +29,7 @@ class AgentActions:
     find_project: LocateProject
     find_process: FindAncestry
     remote_actions: RemoteActions
+    changes: Changes
 
     async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
@@ -57,9 +59,11 @@ class AgentActions:
         found = await self.find_process(pid) if pid else Observations()
         return found if found.client_started_at else Observations()
 
-    async def send(self, agent: Agent, text: str, send_id: str, requester: Requester) -> Sent:
+    async def send(
+        self, agent: Agent, text: str, send_id: str, requester: Requester, *, keep_draft: bool = False
+    ) -> Sent:
         """Type a text into the agent's terminal, on the agent's host."""
-        action = Action("send", requester.name, requester.via, validate_text(text), send_id)
+        action = Action("send", requester.name, requester.via, validate_text(text), send_id, keep_draft)
         return await self.remote_actions.do(agent, action, Sent)
 
     async def interrupt(self, agent: Agent, requester: Requester) -> Interrupted:

@@ -16,6 +16,7 @@ from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, mismatch
 from claude_headspace.kernel.views import WaitView, iso, wait_view
 from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.api.wait_requests import WaitDetails
 from claude_headspace.surfaces.auth.requester import Requester
 from claude_headspace.surfaces.read.agents import WaitQueries
 
@@ -23,9 +24,10 @@ from claude_headspace.surfaces.read.agents import WaitQueries
 class Answers:
     """Stores answers."""
 
-    def __init__(self, waits: WaitQueries, recorder: Recorder) -> None:
+    def __init__(self, waits: WaitQueries, recorder: Recorder, details: WaitDetails) -> None:
         self._waits = waits
         self._recorder = recorder
+        self.details = details
 
     async def wait(self, wait_id: str) -> Wait:
         """A wait by its id, open or closed."""
@@ -35,7 +37,7 @@ class Answers:
         """Answer a wait; the wait afterwards."""
         wait = await self.wait(wait_id)
         if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
-            raise BadRequest("answer_does_not_fit", problem, "GET /api/waits shows what is asked.")
+            raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
         act = WaitAnswered(
             wait_id=wait_id,
             by=requester.name,

@@ -2,11 +2,13 @@
 
 Rules
 - Input goes only into the pane in which the agent's client still runs.
+- A prompt is typed only into an empty input box. A draft is stashed and restored if the request says so.
 - The act is stored before a key is pressed. A text is typed at most once: the same `id` again is a duplicate.
 - Esc is pressed only while the agent works or shows a dialog: if it is idle, a second Esc would open the client's
   rewind dialog.
-- The result is confirmed by the client: it reports the same prompt, it becomes idle, or its dialog closes. Nothing is
-  typed again if the confirmation does not come in time.
+- The result is confirmed by the client: it reports the same prompt, it becomes idle, or its dialog closes. A command
+  that the client runs itself (`/model`, `!ls`) is confirmed when it has left the input box. Nothing is typed again if
+  the confirmation does not come in time.
 """
 
 import asyncio
@@ -16,6 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
+from claude_headspace.clients.input_box import is_client_command
 from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
@@ -36,6 +39,8 @@ class Sent(msgspec.Struct, frozen=True):
     status: str
     agent_id: str
     agent: str
+    draft_restored: bool | None = None
+    """Whether the draft is in the input box again; null if there was none."""
 
 
 class Interrupted(msgspec.Struct, frozen=True):
@@ -61,19 +66,26 @@ class TerminalInput:
         async with self._pane_input.lock(agent):
             agent = await self._current(agent)  # it may have changed while the lock was held
             require_ready(agent)
-            await self._pane_input.check_pane(agent)
+            await self._pane_input.check_input(agent, keep_draft=action.keep_draft)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
             act = TextTyped(text=text, by=action.by, via=action.via)
             delivery_id = f"send-{action.id}" if action.id else None
             if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
                 return Sent("duplicate", agent.id, agent.name)
             try:
-                await self._pane_input.type_text(agent, text)
+                had_draft = await self._pane_input.type_text(agent, text, keep_draft=action.keep_draft)
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
-            confirmed = await _poll(lambda: self._read.events.has_prompt(agent.id, after, text), bool)
-        return Sent("confirmed" if confirmed else "typed", agent.id, agent.name)
+            confirmed = await _poll(lambda: self._is_delivered(agent, after, text), bool)
+            restored = await self._pane_input.restore_draft(agent) if had_draft else None
+        return Sent("confirmed" if confirmed else "typed", agent.id, agent.name, restored)
+
+    def _is_delivered(self, agent: Agent, after: int, text: str) -> bool:
+        """Whether the client reported a prompt, or took a command that it does not report."""
+        if self._read.events.has_prompt(agent.id, after, text):
+            return True
+        return is_client_command(text) and self._pane_input.is_submitted(agent, text)
 
     async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
         """Press Esc, once, and wait for the client to stop."""

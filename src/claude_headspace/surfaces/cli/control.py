@@ -24,18 +24,25 @@ def jump(agent: AgentArgument) -> None:
         raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
 
 
-@examples('headspace send calm-otter "Run the tests again."', "git diff | headspace send calm-otter -")
+@examples(
+    'headspace send calm-otter "Run the tests again."',
+    "git diff | headspace send calm-otter -",
+    "headspace send calm-otter --keep-draft /compact",
+)
 def send(
     agent: AgentArgument,
     text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The text; - reads standard input.")],
+    keep_draft: Annotated[
+        bool, typer.Option("--keep-draft", help="Put a draft in the input box aside, and restore it afterwards.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Type a prompt into the terminal of an agent.
 
-    The text is typed once, and only if the client of the agent still runs in its pane and is ready for a prompt. The
-    command waits a few seconds for the agent to confirm that it received the text.
+    The text is typed once, and only if the client of the agent still runs in its pane, is ready for a prompt and has no
+    draft in its input box. The command waits a few seconds for the agent to confirm that it received the text.
     """
-    sent = ApiClient.local().send(agent, read_text(" ".join(text)), uuid.uuid4().hex)
+    sent = ApiClient.local().send(agent, read_text(" ".join(text)), uuid.uuid4().hex, keep_draft=keep_draft)
     output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
 
 

@@ -110,9 +110,17 @@ class ApiClient:
         """The states of an agent with their reasons, newest last."""
         return self._list(_path("agents", reference, "evidence"), limit=limit)
 
+    def changes(self, reference: str, command: str | None = None) -> Json:
+        """What an agent, or one of its commands (id, number or `latest`), changed."""
+        return self._object(_with_query(_path("agents", reference, "changes"), command=command), SEND_SECONDS)
+
     def waits(self, *, agent: str | None = None, include_closed: bool = False) -> list[Json]:
         """Open waits. `include_closed` includes closed ones."""
         return self._list("/api/waits", agent=agent, all="true" if include_closed else None)
+
+    def wait(self, wait_id: str, *, all: bool = False) -> Json:
+        """One wait with the complete request. `all` leaves nothing out that Headspace has."""
+        return self._object(_with_query(_path("waits", wait_id), all="true" if all else None), SEND_SECONDS)
 
     def missions(self, *, include_old: bool = False) -> list[Json]:
         """Missions, newest first. `include_old` includes missions that ended over a day ago."""
@@ -181,9 +189,10 @@ class ApiClient:
         """Report that a person has looked at an agent."""
         return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str) -> Json:
+    def send(self, reference: str, text: str, send_id: str, *, keep_draft: bool = False) -> Json:
         """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        return self._post(_path("agents", reference, "send"), Scope.ACT, {"text": text, "id": send_id}, SEND_SECONDS)
+        body = {"text": text, "id": send_id, "keep_draft": keep_draft}
+        return self._post(_path("agents", reference, "send"), Scope.ACT, body, SEND_SECONDS)
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""

@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.views import (
     AgentView,
     CommandView,
@@ -23,7 +27,7 @@ from claude_headspace.kernel.views import (
     wait_view,
 )
 from claude_headspace.outputs.held_hooks import find_answer
-from claude_headspace.ports import Clock, Reader
+from claude_headspace.ports import Clock, EventFilter, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
 from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
@@ -32,6 +36,10 @@ RECENT: Micros = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""
 
 MIN_PREFIX_LENGTH = 4
+
+HOOK_WINDOW: Micros = 60 * SECOND
+MAX_HOOKS = 200
+"""Where the hook of a wait that a notification opened is searched for."""
 
 _URGENCY = {
     AgentState.WAITING: 0,
@@ -193,9 +201,29 @@ class WaitQueries:
         message = f"There is no wait {wait_id[:200]}."
         raise BadRequest("unknown_wait", message, "See GET /api/waits, or `headspace list`.", status=404)
 
+    def hook_of(self, wait: Wait) -> Event | None:
+        """The hook with the tool call of a wait; None if it has none or the event was pruned."""
+        if wait.tool is None:
+            return None
+        opener = self._reader.event(wait.agent_id, wait.id.rpartition("-w")[0])
+        between = EventFilter(
+            names=hook_names({HookKind.PERMISSION, HookKind.BEFORE_TOOL}),
+            received_between=(wait.opened_at - HOOK_WINDOW, wait.opened_at + HOOK_WINDOW),
+        )
+        if opener is not None and _is_about(found := decode(opener.envelope), wait):
+            return found
+        stored = self._reader.events(agent_id=wait.agent_id, limit=MAX_HOOKS, matching=between)
+        hooks = (decode(each.envelope) for each in reversed(stored))
+        return next((hook for hook in hooks if _is_about(hook, wait)), None)
+
     def answer_to(self, wait: Wait) -> Answer | None:
         """The answer that a wait received."""
         return find_answer(self._reader, wait)
+
+
+def _is_about(event: Event, wait: Wait) -> bool:
+    fact = event.fact
+    return isinstance(fact, ToolStarted | PermissionAsked) and (fact.tool, fact.digest) == (wait.tool, wait.digest)
 
 
 def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancestors: Sequence[int]) -> Agent | None:

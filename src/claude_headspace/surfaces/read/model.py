@@ -7,6 +7,7 @@ receive) or domain objects (what an action needs to know). They never write.
 from claude_headspace.ports import Clock, Reader
 from claude_headspace.surfaces.read.activity import ActivityQueries
 from claude_headspace.surfaces.read.agents import AgentQueries, WaitQueries
+from claude_headspace.surfaces.read.changes import ChangeQueries
 from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.read.events import EventQueries
 from claude_headspace.surfaces.read.missions import MissionQueries
@@ -19,6 +20,7 @@ class ReadModel:
     def __init__(self, reader: Reader, clock: Clock, host: str) -> None:
         self.clock = clock
         self.agents = AgentQueries(reader, clock)
+        self.changes = ChangeQueries(reader)
         self.events = EventQueries(reader, clock, host)
         self.waits = WaitQueries(reader)
         self.efforts = EffortQueries(reader, host)

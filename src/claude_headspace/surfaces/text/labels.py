@@ -221,8 +221,15 @@ _SENT = {
 
 
 def send_result(sent: Json) -> str:
-    """The result of sending a text."""
-    return _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])
+    """The result of sending a text, and whether the draft in the input box was restored."""
+    result = _SENT.get(sent["status"], "Sent to {agent}.").format(agent=sent["agent"])
+    return f"{result}{_DRAFTS.get(sent.get('draft_restored'), '')}"
+
+
+_DRAFTS: Mapping[bool | None, str] = {
+    True: " The draft is back in its input box.",
+    False: " The draft is not back yet: Ctrl+S in its terminal restores it.",
+}
 
 
 # --- components of the daemon ---------------------------------------------------------------------------------------

@@ -48,6 +48,19 @@ class Actions(Protocol):
         """Whether the bell should ring. False if the user is looking at the agent's pane."""
 
 
+def send_refusal(agent: Json) -> BadRequest | None:
+    """Why the agent would not accept a prompt now; None if it would. A question in plain text is not a dialog."""
+    if agent["state"] == "ended":
+        return BadRequest("agent_ended", f"{agent['name']} has ended.", "Press r to resume it.")
+    if any(wait["kind"] != "question" or wait["questions"] or wait["tool"] for wait in agent["waits"]):
+        return BadRequest(
+            "at_dialog",
+            f"{agent['name']} waits at a dialog: a prompt would be entered as an answer.",
+            "Press a to answer it.",
+        )
+    return None
+
+
 class TerminalActions:
     """Actions for one terminal, inside or outside tmux."""
 

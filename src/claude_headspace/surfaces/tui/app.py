@@ -18,7 +18,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.tui import styles
-from claude_headspace.surfaces.tui.actions import ActionResult, Actions
+from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.keys import KEYS
@@ -301,11 +301,13 @@ class Top(App[None]):
         self._run_on_selected(self._agent_actions.resume)
 
     def action_send(self) -> None:
-        """Ask for a prompt, and send it."""
+        """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
         from claude_headspace.surfaces.tui.dialogs import Prompt
 
         agent = self.agents.selected
-        if agent is not None:
+        if agent is not None and (refusal := send_refusal(agent)):
+            self.show_message(Span(refusal.message), Span(f"  {refusal.hint}", "dim"))
+        elif agent is not None:
             self.push_screen(Prompt(agent["name"], self._palette), partial(self._send, agent))
 
     def _send(self, agent: Json, text: str | None) -> None:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from claude_headspace.inputs.policy.shell.budget import FULL
 from claude_headspace.inputs.policy.shell.commands import analyse_shell
-from claude_headspace.inputs.policy.shell.findings import MAX_COMMANDS, Findings
+from claude_headspace.inputs.policy.shell.findings import Findings
+from claude_headspace.inputs.policy.shell.interpreter import COMMAND_STEPS
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
@@ -146,13 +148,13 @@ def test_script_written_by_the_same_call_counts_fully() -> None:
 )
 def test_analysis_terminates(text: str) -> None:
     """The number of analysed commands is limited."""
-    assert len(analyse(text).programs) <= MAX_COMMANDS
+    assert len(analyse(text).programs) <= FULL.steps // COMMAND_STEPS
 
 
 @pytest.mark.parametrize("text", ["ls $x;" * 2_000 + "rm -rf /", "echo" + " x" * 6_000, "$(" * 30 + "a" + ")" * 30])
-def test_exceeded_limit_is_unreadable(text: str) -> None:
-    """A long or deeply nested text gets the trait `unreadable-script`."""
-    assert Trait.UNREADABLE_SCRIPT in analyse(text).traits
+def test_exceeded_limit_is_a_trait(text: str) -> None:
+    """A long or deeply nested text is not ignored: it gets a trait that the built-in rules ask about."""
+    assert {Trait.TOO_COMPLEX, Trait.UNREADABLE_SCRIPT} & set(analyse(text).traits)
 
 
 WORDS = """rm -rf / $X $( ) ` ' " | & ; { } <<EOF EOF > <( if fi for do done case esac \\ ~ * ${ = eval xargs find

@@ -1,6 +1,9 @@
 """The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
+from collections import OrderedDict
+
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
+from claude_headspace.inputs.policy.shell.budget import FULL, Budget, BudgetExceeded, Limits
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Findings, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
@@ -34,30 +37,36 @@ MAX_CACHED = 500
 MAX_CACHED_CHARS = 2_000
 """Longer texts are not cached: they rarely repeat."""
 
-_cache: dict[tuple[str, str, str, str], Findings] = {}
+_cache: OrderedDict[tuple[str, str, str, str], Findings] = OrderedDict()
 """Recent results, the last used ones at the end. Only those that no file can change."""
 
 
-def analyse_shell(text: str, *, directory: str, home: str, project: str = "") -> Findings:
-    """Analyse a shell text: return the programs it would run, the files they would use, and its traits."""
+def analyse_shell(text: str, *, directory: str, home: str, project: str = "", limits: Limits = FULL) -> Findings:
+    """Analyse a shell text: return the programs it would run, the files they would use, and its traits.
+
+    Raises `BudgetExceeded` only if the limits are smaller than `FULL`: the analysis can be repeated with more.
+    """
     key = text, directory, home, project
-    findings = _cache.pop(key, None) or _analyse(*key)
+    findings = _cache.pop(key, None) or _analyse(key, limits)
     if not findings.depends_on_files and len(text) <= MAX_CACHED_CHARS:
         _cache[key] = findings
         if len(_cache) > MAX_CACHED:
-            _cache.pop(next(iter(_cache)))
+            _cache.popitem(last=False)
     return findings
 
 
-def _analyse(text: str, directory: str, home: str, project: str) -> Findings:
-    findings = Findings()
+def _analyse(key: tuple[str, str, str, str], limits: Limits) -> Findings:
+    text, directory, home, project = key
+    findings = Findings(Budget(limits))
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
     )
     try:
         shell.run(without_markers(text))
-    except RecursionError:  # only from generated text
-        findings.add_trait(Trait.UNREADABLE_SCRIPT)
+    except (BudgetExceeded, RecursionError):
+        if limits != FULL:
+            raise BudgetExceeded from None
+        findings.add_trait(Trait.TOO_COMPLEX)
     findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
     return findings
 

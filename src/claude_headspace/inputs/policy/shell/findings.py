@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from claude_headspace.inputs.policy.shell.budget import Budget
 from claude_headspace.kernel.policy.call import UNKNOWN, PathUse, Program, Trait, Use
 
-MAX_COMMANDS = 1_000
-"""Analysed commands per tool call. Loops and functions count each time they run."""
 MAX_WORDS = 5_000
 """Analysed words per command."""
 MAX_DEPTH = 12
@@ -61,24 +60,17 @@ Effect = FileUse | ShellText | Argv | Trait
 class Findings:
     """Programs, files and traits, in the order in which they were found."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
         self.programs: list[Program] = []
         self.paths: list[PathUse] = []
         self.traits: dict[Trait, None] = {}
         self.depends_on_files = False
         """Whether the analysis used the file system. The result may differ when a file or link changes."""
-        self._commands_left = MAX_COMMANDS
 
     def add_trait(self, trait: Trait) -> None:
         """Add a trait. No-op if present."""
         self.traits[trait] = None
-
-    def try_count_command(self) -> bool:
-        """Count one more command. False if the limit is reached."""
-        self._commands_left -= 1
-        if self._commands_left == 0:
-            self.add_trait(Trait.UNREADABLE_SCRIPT)
-        return self._commands_left > 0
 
     def merge_certain(self, other: "Findings") -> None:
         """Add the certain findings of an existing script. Its unknown paths and other traits are dropped."""

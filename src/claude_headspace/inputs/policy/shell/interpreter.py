@@ -4,7 +4,8 @@ Tracked are the directory, variables, functions, aliases, the files that the tex
 programs that its value comes from.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 
@@ -23,8 +24,12 @@ from claude_headspace.inputs.policy.shell.syntax import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
-MAX_ITERATIONS = 20
-"""Analysed iterations of a loop."""
+COMMAND_STEPS = 3
+"""The steps of running one command."""
+PATH_STEPS = 4
+"""The steps of resolving one path."""
+
+_REPEATED_UNKNOWN = re.compile(f"{UNKNOWN}{{2,}}")
 
 Handler = Callable[["Shell", str, list[str], Flow], Flow]
 """Runs a program: takes the shell, the program's path, its arguments and its standard input; returns its output."""
@@ -75,23 +80,30 @@ class Shell:
             self.findings.add_trait(Trait.UNREADABLE_SCRIPT)
             return Flow(UNKNOWN)
         self.depth += 1
-        root = parse(text)
+        root = self._parse(text)
         stdout = self.walk(root, stdin)
         if root.has_error:
             self._run_statements_separately(text, stdin)
         self.depth -= 1
         return stdout
 
+    def _parse(self, text: str) -> Node:
+        self.findings.budget.spend_source(len(text))
+        return parse(text)
+
     def _run_statements_separately(self, text: str, stdin: Flow) -> None:
         """Run the valid statements of a text with syntax errors."""
         self.findings.add_trait(Trait.UNREADABLE_SYNTAX)
         for statement in split_statements(text):
-            root = parse(statement)
-            if statement.strip() and not root.has_error:
+            if not statement.strip():
+                continue
+            root = self._parse(statement)
+            if not root.has_error:
                 self.walk(root, stdin)
 
     def create_subshell(self, findings: Findings | None = None) -> "Shell":
         """Create a shell with a copy of this state. Written files and links are shared."""
+        self.spend(1 + (len(self.variables) + len(self.functions)) // 50)
         subshell = copy(self)
         subshell.findings = findings or self.findings
         subshell.variables, subshell.variable_sources = dict(self.variables), dict(self.variable_sources)
@@ -100,6 +112,14 @@ class Shell:
         return subshell
 
     # --- variables and substitutions (words.Scope) ---
+
+    def spend(self, steps: int = 1) -> None:
+        """Spend steps of the budget."""
+        self.findings.budget.spend(steps)
+
+    def spend_text(self, chars: int) -> None:
+        """Spend the steps for producing a text."""
+        self.findings.budget.spend_text(chars)
 
     def get_variable(self, name: str) -> str:
         """Return the value of a variable, or `UNKNOWN`."""
@@ -110,8 +130,9 @@ class Shell:
 
     def assign(self, name: str, value: str) -> None:
         """Set a variable. Its sources are those of the current expansion."""
-        self.variables[name] = value
-        self.variable_sources[name] = tuple(self._expansion_sources)
+        self.spend_text(len(value))
+        self.variables[name] = _REPEATED_UNKNOWN.sub(UNKNOWN, value)
+        self.variable_sources[name] = tuple(dict.fromkeys(self._expansion_sources))
 
     def run_substitution(self, node: Node) -> str:
         """Run the commands in `$( )` and return their output."""
@@ -147,9 +168,12 @@ class Shell:
     def record_use(self, argument: str, use: Use, program: str, *, recursive: bool = False) -> None:
         """Record the use of the file or files that an argument names."""
         self.findings.depends_on_files = True
-        self.findings.paths += find_path_uses(
-            argument, self.directory, use, used_by=program, recursive=recursive, links=self.links
+        self.spend(PATH_STEPS + len(self.links) // 10)
+        uses = find_path_uses(
+            argument, self.directory, use, used_by=program, recursive=recursive, links=self.links, spend=self.spend
         )
+        self.findings.paths += uses
+        self.spend(PATH_STEPS * (len(uses) - 1))
 
     def resolve_path(self, argument: str) -> str:
         """Return the absolute path that an argument names."""
@@ -168,6 +192,7 @@ class Shell:
 
     def walk(self, node: Node, stdin: Flow = EMPTY) -> Flow:
         """Run a statement and return its output."""
+        self.spend()
         handler = STATEMENT_HANDLERS.get(node.type)
         if handler is not None:
             return handler(self, node, stdin)
@@ -177,7 +202,13 @@ class Shell:
         return self._walk_children(node, stdin)
 
     def _walk_children(self, node: Node, stdin: Flow) -> Flow:
-        return concatenate(self.walk(child, stdin) for child in node.named_children)
+        return self._join(self.walk(child, stdin) for child in node.named_children)
+
+    def _join(self, flows: Iterable[Flow]) -> Flow:
+        """Join the output of several commands."""
+        joined = concatenate(flows)
+        self.spend_text(len(joined.text))
+        return joined
 
     def _skip(self, _node: Node, _stdin: Flow) -> Flow:
         return EMPTY
@@ -185,7 +216,7 @@ class Shell:
     def _walk_pipeline(self, node: Node, stdin: Flow) -> Flow:
         for child in node.named_children:
             stdout = self.create_subshell().walk(child, stdin)
-            stdin = Flow(stdout.text, (*stdin.sources, *stdout.sources))
+            stdin = Flow(stdout.text, tuple(dict.fromkeys((*stdin.sources, *stdout.sources))))
         return stdin
 
     def _walk_subshell(self, node: Node, stdin: Flow) -> Flow:
@@ -194,6 +225,7 @@ class Shell:
     def _define_function(self, node: Node, _stdin: Flow) -> Flow:
         name, body = _field_text(node, "name"), node.child_by_field_name("body")
         if name and body is not None:
+            self.spend_text(body.end_byte - body.start_byte)
             self.functions[name] = body
             if is_fork_bomb(name, body):
                 self.fork_bombs.add(name)
@@ -202,20 +234,20 @@ class Shell:
     def _walk_for(self, node: Node, stdin: Flow) -> Flow:
         name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         value_nodes = [child for child in node.named_children if child not in (name, body)]
-        values = self._expand_words(value_nodes)[:MAX_ITERATIONS] or [self.get_variable("@")]
+        values = self._expand_words(value_nodes) or [self.get_variable("@")]
         outputs = []
         for value in values:
             self.assign(node_text(name) if name else "", value)
             outputs.append(self.walk(body, stdin) if body else EMPTY)
-        return concatenate(outputs)
+        return self._join(outputs)
 
     def _walk_while(self, node: Node, stdin: Flow) -> Flow:
         """Run the loop once per line of input, or once."""
-        lines = stdin.text.splitlines()[:MAX_ITERATIONS] or [stdin.text]
-        return concatenate(self._walk_children(node, Flow(line, stdin.sources)) for line in lines)
+        lines = stdin.text.splitlines() or [stdin.text]
+        return self._join(self._walk_children(node, Flow(line, stdin.sources)) for line in lines)
 
     def _walk_case(self, node: Node, stdin: Flow) -> Flow:
-        return concatenate(self.walk(child, stdin) for child in node.named_children if child.type in STATEMENT_HANDLERS)
+        return self._join(self.walk(child, stdin) for child in node.named_children if child.type in STATEMENT_HANDLERS)
 
     def _walk_test(self, node: Node, stdin: Flow) -> Flow:
         if node.has_error and (rest := text_after_test(node_text(node))):
@@ -260,7 +292,7 @@ class Shell:
             if part.type == "pipeline":
                 stdout = self._walk_pipeline(part, stdout)
             elif part.type in STATEMENT_HANDLERS and not part.type.endswith("_redirect"):
-                stdout = concatenate([stdout, self.walk(part, EMPTY)])
+                stdout = self._join([stdout, self.walk(part, EMPTY)])
         return stdout
 
     def _redirect_input(self, redirects: Sequence[Node], stdin: Flow) -> Flow:
@@ -300,6 +332,7 @@ class Shell:
             if not node_text(node).startswith("2"):
                 path = self.resolve_path(name)
                 existing = self.written_files.get(path, "") if ">>" in operator else ""
+                self.spend_text(len(existing) + len(stdout.text))
                 self.written_files[path] = existing + stdout.text
                 stdout = Flow("", stdout.sources)
         return stdout
@@ -331,12 +364,14 @@ class Shell:
         """Run a function, alias or program. `sources` are the programs whose output is part of the arguments."""
         while arguments and unmark(arguments[0]) in ("", "{", "!"):  # the grammar parses `! { rm x; }` as a program `{`
             arguments = arguments[1:]
-        if not arguments or not self.findings.try_count_command():
+        if not arguments:
             return EMPTY
+        self.spend(COMMAND_STEPS + len(arguments) // 10)
+        self.spend_text(sum(map(len, arguments)))
         path = unmark(arguments[0])
         if has_glob(arguments[0]):
             self.findings.depends_on_files = True
-            path = first_glob_match(arguments[0], self.directory)
+            path = first_glob_match(arguments[0], self.directory, self.spend)
         name = path.rstrip("/").rpartition("/")[2]
         if name in self.functions and name == path:
             return self._call_function(name, arguments[1:], stdin)
@@ -349,6 +384,7 @@ class Shell:
         all_sources = tuple(dict.fromkeys((*sources, *stdin.sources, *inherited)))
         self.findings.programs.append(Program(name, tuple(map(unmark, arguments[1:])), all_sources))
         stdout = self.handlers.get(name, self.default_handler)(self, path, arguments[1:], stdin)
+        self.spend_text(len(stdout.text))
         return Flow(stdout.text, tuple(dict.fromkeys((name, *all_sources, *stdout.sources))))
 
     def _call_function(self, name: str, arguments: list[str], stdin: Flow) -> Flow:

@@ -9,6 +9,8 @@ from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.markers import decode_escapes
 from claude_headspace.kernel.policy.call import UNKNOWN
 
+MAX_OUTPUT_CHARS = 200_000
+
 
 def _echo(arguments: Sequence[str], _stdin: str) -> str:
     words, escapes, newline = list(arguments), False, "\n"
@@ -30,6 +32,8 @@ def _printf(arguments: Sequence[str], _stdin: str) -> str:
     if not words or words[0] == "-v":
         return UNKNOWN if words else ""
     form, values = decode_escapes(words[0]), words[1:]
+    if len(form) * (len(values) + 1) > MAX_OUTPUT_CHARS:
+        return UNKNOWN
     output = _fill_format(form, values)
     while values and _FORMAT.search(form):
         output += _fill_format(form, values)
@@ -86,7 +90,7 @@ def _expand_character_set(text: str) -> str:
     def expand(match: re.Match[str]) -> str:
         return "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1)))
 
-    return re.sub(r"(.)-(.)", expand, decode_escapes(text), flags=re.DOTALL)
+    return re.sub(r"([\0-\x7f])-([\0-\x7f])", expand, decode_escapes(text))
 
 
 def _basename(arguments: Sequence[str], _stdin: str) -> str:

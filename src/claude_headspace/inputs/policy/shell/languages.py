@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.inputs.policy.shell.budget import Budget
 from claude_headspace.inputs.policy.shell.findings import Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.inputs.policy.shell.python_code import analyse_python
@@ -27,13 +28,13 @@ _WRITE_PATTERN = re.compile(
     r"\b(?:writeFileSync|writeFile|appendFileSync|createWriteStream|File\.write|IO\.write|file_put_contents)\s*\(?\s*"
     + _LITERAL
 )
-_OPEN_PATTERN = re.compile(r"\bopen\s*\(?[^;]*?['\"]\s*(?:>>?|\+<)\s*['\"]?\s*,?\s*['\"]?([^'\",;)]+)")
+_OPEN_PATTERN = re.compile(r"\bopen\s*\(?[^;]{0,200}?['\"]\s*(?:>>?|\+<)\s*['\"]?\s*,?\s*['\"]?([^'\",;)]{1,500})")
 _FORK_BOMB_PATTERN = re.compile(
     r"fork\s+while\s+fork|while\s*\(?\s*(?:1|true)?\s*\)?\s*\{?\s*fork|loop\s*\{\s*fork", re.IGNORECASE
 )
 
 
-def analyse_other(text: str, _home: str) -> list[Effect]:
+def analyse_other(text: str, _home: str, _budget: Budget) -> list[Effect]:
     """Find the effects of a program by the names of common functions."""
     found: list[Effect] = [ShellText(_literal(match)) for match in _RUN_PATTERN.finditer(text)]
     found += [ShellText(without_markers(match[1] or match[2])) for match in _BACKTICK_PATTERN.finditer(text)]
@@ -47,10 +48,10 @@ def _literal(match: re.Match[str]) -> str:
     return without_markers(re.sub(r"\\(.)", r"\1", match[1] or match[2] or match[3] or ""))
 
 
-def analyse_awk(text: str, home: str) -> list[Effect]:
+def analyse_awk(text: str, home: str, budget: Budget) -> list[Effect]:
     """Find the commands of an awk program: `system("…")`, `"…" | getline`, `print | "…"`."""
     piped = re.finditer(r'"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"', text)
-    return [*analyse_other(text, home), *(ShellText(without_markers(match[1] or match[2])) for match in piped)]
+    return [*analyse_other(text, home, budget), *(ShellText(without_markers(match[1] or match[2])) for match in piped)]
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -58,8 +59,8 @@ class Language(msgspec.Struct, frozen=True):
 
     code_options: tuple[str, ...]
     """Options whose value is a program."""
-    analyse: Callable[[str, str], list[Effect]]
-    """Returns the effects of a program, given its text and the home directory."""
+    analyse: Callable[[str, str, Budget], list[Effect]]
+    """Returns the effects of a program, given its text, the home directory and the budget."""
 
 
 LANGUAGES = {
@@ -70,3 +71,5 @@ LANGUAGES = {
     "php": Language(("r",), analyse_other),
 }
 """Interpreters by name."""
+
+AWK = Language((), analyse_awk)

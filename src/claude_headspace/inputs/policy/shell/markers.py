@@ -18,6 +18,7 @@ EMPTY_WORD = "\ue008"
 CHARACTER_FOR = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", CLOSE: "}", SPLIT: " ", EMPTY_WORD: ""}
 MARKER_FOR = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
 
+_TO_CHARACTERS = str.maketrans(CHARACTER_FOR)
 _ALL = re.compile(f"[{UNKNOWN}-{EMPTY_WORD}]")
 _GLOB = re.compile(f"[{STAR}{QUESTION}{BRACKET}]")
 
@@ -29,7 +30,7 @@ def without_markers(text: str) -> str:
 
 def unmark(text: str) -> str:
     """Replace markers by the characters that they stand for. `UNKNOWN` stays."""
-    return "".join(CHARACTER_FOR.get(char, char) for char in text) if _ALL.search(text) else text
+    return text.translate(_TO_CHARACTERS) if _ALL.search(text) else text
 
 
 def quote(argument: str) -> str:
@@ -40,6 +41,10 @@ def quote(argument: str) -> str:
 def has_glob(text: str) -> bool:
     """Whether the text contains an unquoted glob character."""
     return _GLOB.search(text) is not None
+
+
+MAX_RANGE = 16
+"""Values of `{1..100}`. Rules rarely depend on the number."""
 
 
 def expand_braces(text: str, limit: int = 64) -> list[str]:
@@ -65,7 +70,7 @@ def _expand_range(text: str) -> list[str]:
         return []
     first, last = int(found[1]), int(found[2])
     step = 1 if last >= first else -1
-    return [str(number) for number in range(first, last + step, step)][:64]
+    return [str(number) for number in range(first, last + step, step)[:MAX_RANGE]]
 
 
 _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)

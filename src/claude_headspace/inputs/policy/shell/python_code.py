@@ -6,6 +6,7 @@ Only literal values, names bound to them, and common path functions are evaluate
 import ast
 from collections.abc import Iterator, Sequence
 
+from claude_headspace.inputs.policy.shell.budget import Budget, BudgetExceeded
 from claude_headspace.inputs.policy.shell.findings import Argv, Effect, FileUse, ShellText
 from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
@@ -14,13 +15,15 @@ MAX_LOOP_VALUES = 10
 """Analysed values of a loop variable."""
 
 
-def analyse_python(text: str, home: str) -> list[Effect]:
+def analyse_python(text: str, home: str, budget: Budget) -> list[Effect]:
     """Return the effects of Python code; none if it has a syntax error."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return []
-    return _PythonAnalysis(home).find_effects(tree)
+    except (RecursionError, MemoryError):
+        raise BudgetExceeded from None
+    return _PythonAnalysis(home, budget).find_effects(tree)
 
 
 _DELETES = {"os.remove", "os.unlink", "os.rmdir", "os.removedirs"}
@@ -34,11 +37,15 @@ _PATH_WRITES = {"write_text", "write_bytes", "touch", "mkdir", "chmod"}
 _PATHS = {"pathlib.Path", "Path", "pathlib.PosixPath", "os.path.abspath", "os.path.realpath", "str", "os.fspath"}
 
 
+_WRITE_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
+
+
 class _PythonAnalysis:
     """The names that a program binds, and the effects of its calls."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, budget: Budget) -> None:
         self._home = home
+        self._budget = budget
         self._modules: dict[str, str] = {}
         self._values: dict[str, str] = {}
         self._loop_values: dict[str, list[str]] = {}
@@ -46,6 +53,7 @@ class _PythonAnalysis:
     def find_effects(self, tree: ast.AST) -> list[Effect]:
         """Return the effects of all nodes, once per value of the loop variables."""
         nodes = list(ast.walk(tree))
+        self._budget.spend(len(nodes) // 4)
         for node in nodes:
             self._bind(node)
         found: dict[Effect, None] = {}
@@ -72,13 +80,18 @@ class _PythonAnalysis:
     def _node_effects(self, node: ast.AST) -> Iterator[Effect]:
         if isinstance(node, ast.Call):
             yield from self._call_effects(node)
-        elif isinstance(node, ast.While) and any(self._full_name(inner) == "os.fork" for inner in ast.walk(node)):
+        elif isinstance(node, ast.While) and self._forks(node):
             yield Trait.FORK_BOMB
+
+    def _forks(self, loop: ast.While) -> bool:
+        names = (node for node in ast.walk(loop) if isinstance(node, ast.Attribute | ast.Name))
+        return any(self._full_name(node) == "os.fork" for node in names)
 
     def _full_name(self, node: ast.AST) -> str:
         """Return the qualified name: `shutil.rmtree` for `rmtree` after `from shutil import rmtree`."""
+        self._budget.spend()
         if not isinstance(node, ast.Attribute | ast.Name):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("__import__"):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
                 return self._evaluate(node.args[0]) if node.args else ""
             return self._full_name(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Name):
@@ -104,7 +117,8 @@ class _PythonAnalysis:
         elif name in _RUNS or name.startswith(("os.exec", "os.spawn", "pty.spawn")):
             yield Argv(self._argv(node))
         elif name in ("exec", "eval") and first != UNKNOWN:
-            yield from analyse_python(first, self._home)
+            self._budget.spend_source(len(first))
+            yield from analyse_python(first, self._home, self._budget)
         else:
             yield from self._path_method_effects(node)
 
@@ -127,7 +141,12 @@ class _PythonAnalysis:
         modes = [keyword.value for keyword in node.keywords if keyword.arg == "mode"] + node.args[
             mode_index : mode_index + 1
         ]
-        return any(set("wax+") & set(self._evaluate(mode)) or "O_WRONLY" in ast.unparse(mode) for mode in modes)
+        return any(set("wax+") & set(self._evaluate(mode)) or self._mentions_write_flag(mode) for mode in modes)
+
+    def _mentions_write_flag(self, mode: ast.expr) -> bool:
+        names = [node.attr for node in ast.walk(mode) if isinstance(node, ast.Attribute)]
+        self._budget.spend(len(names))
+        return any(name in _WRITE_FLAGS for name in names)
 
     def _argv(self, node: ast.Call) -> tuple[str, ...]:
         lists = [argument for argument in node.args if isinstance(argument, ast.List | ast.Tuple)]
@@ -135,6 +154,13 @@ class _PythonAnalysis:
         return tuple(self._evaluate(element) for element in elements)
 
     def _evaluate(self, node: ast.expr) -> str:
+        """Return the text that an expression stands for."""
+        text = self._evaluate_expression(node)
+        self._budget.spend()
+        self._budget.spend_text(len(text))
+        return text
+
+    def _evaluate_expression(self, node: ast.expr) -> str:
         match node:
             case ast.Constant(value=str() as text):
                 return without_markers(text)

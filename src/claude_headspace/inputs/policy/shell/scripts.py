@@ -9,7 +9,7 @@ from claude_headspace.inputs.policy.shell.file_uses import find_file_uses
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Argv, Effect, FileUse, Findings, Flow, ShellText
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.known_output import KNOWN_OUTPUT
-from claude_headspace.inputs.policy.shell.languages import LANGUAGES, analyse_awk
+from claude_headspace.inputs.policy.shell.languages import AWK, LANGUAGES, Language
 from claude_headspace.inputs.policy.shell.markers import unmark
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
@@ -86,13 +86,13 @@ def run_text(shell: Shell, text: str, sources: Sequence[str]) -> Flow:
 
 def _run_script(shell: Shell, text: str, arguments: list[str], stdin: Flow, *, written_here: bool) -> Flow:
     """Run the text of a file in a subshell. If the file existed before, only certain findings count."""
-    findings = shell.findings if written_here else Findings()
+    findings = shell.findings if written_here else Findings(shell.findings.budget)
     subshell = shell.create_subshell(findings)
     first_line = text.partition("\n")[0]
     if first_line.startswith("#!") and "sh" not in first_line:
         language = next((name for name in LANGUAGES if name in first_line), None)
         if language is not None:
-            _apply_effects(subshell, LANGUAGES[language].analyse(text, shell.home), first_line)
+            _apply_effects(subshell, _analyse_code(shell, LANGUAGES[language], text), first_line)
     else:
         subshell.set_positional(arguments)
         subshell.run(text, stdin)
@@ -189,7 +189,7 @@ def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> 
     for text in texts:
         if text == UNKNOWN and (OPAQUE_SOURCES & set(stdin.sources) or parsed.operands):
             shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
-        _apply_effects(shell, language.analyse(text, shell.home), path)
+        _apply_effects(shell, _analyse_code(shell, language, text), path)
     _record_file_uses(shell, name, find_file_uses(name, arguments))
     return Flow(UNKNOWN)
 
@@ -197,8 +197,14 @@ def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> 
 def run_awk(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run the commands of an awk program, then handle awk like any program."""
     for operand in parse_arguments(arguments, ("f", "F", "v", "i")).operands[:1]:
-        _apply_effects(shell, analyse_awk(unmark(operand), shell.home), path)
+        _apply_effects(shell, _analyse_code(shell, AWK, unmark(operand)), path)
     return run_program(shell, path, arguments, stdin)
+
+
+def _analyse_code(shell: Shell, language: Language, text: str) -> list[Effect]:
+    budget = shell.findings.budget
+    budget.spend_source(len(text))
+    return language.analyse(text, shell.home, budget)
 
 
 def _apply_effects(shell: Shell, effects: Sequence[Effect], path: str) -> None:

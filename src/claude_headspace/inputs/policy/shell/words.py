@@ -22,11 +22,23 @@ from claude_headspace.inputs.policy.shell.markers import (
 from claude_headspace.inputs.policy.shell.syntax import node_text
 from claude_headspace.kernel.policy.call import UNKNOWN
 
+MAX_OPERAND_CHARS = 1_000
+MAX_PATTERN_CHARS = 60
+"""Longer values and patterns of an operator such as `${x#a*}` are not evaluated; the result is unknown."""
+MAX_STARS = 3
+"""In a pattern. The time to match grows with each of them."""
+
 
 class Scope(Protocol):
     """The state of the shell that an expansion reads and changes."""
 
     home: str
+
+    def spend(self, steps: int = 1) -> None:
+        """Spend steps of the budget."""
+
+    def spend_text(self, chars: int) -> None:
+        """Spend the steps for producing a text."""
 
     def get_variable(self, name: str) -> str:
         """Return the value of a variable, or `UNKNOWN`."""
@@ -44,6 +56,7 @@ class Scope(Protocol):
 def expand_word(node: Node, scope: Scope) -> list[str]:
     """Expand a word into arguments."""
     texts = expand_braces(_expand(node, scope, quoted=False, first=True))
+    scope.spend_text(sum(map(len, texts)))
     return [field for text in texts for field in _split_fields(text)]
 
 
@@ -59,6 +72,7 @@ def _split_fields(text: str) -> Iterator[str]:
 
 
 def _expand(node: Node, scope: Scope, *, quoted: bool, first: bool = False) -> str:
+    scope.spend()
     expander = EXPANDERS.get(node.type)
     if expander is not None:
         return expander(node, scope, quoted)
@@ -124,6 +138,7 @@ def _expand_ansi_string(node: Node, _scope: Scope, _quoted: bool) -> str:
 
 def _mark_expansion(value: str, quoted: bool, scope: Scope) -> str:
     """Mark the splits and globs in an expanded value, unless it is quoted. `IFS` defines where it is split."""
+    scope.spend_text(len(value))
     if quoted:
         return value
     separators = scope.get_variable("IFS")
@@ -184,7 +199,7 @@ def _apply_operator(node: Node, scope: Scope, name: str, value: str, operator: s
         if operator.endswith("="):
             scope.assign(name, chosen)
         return value if operator.endswith("?") else chosen
-    if UNKNOWN in value:
+    if UNKNOWN in value or len(value) > MAX_OPERAND_CHARS or len(rest) > MAX_PATTERN_CHARS:
         return UNKNOWN
     return OPERATORS[operator](value, rest) if operator in OPERATORS else UNKNOWN
 
@@ -197,6 +212,8 @@ def _expand_operand(node: Node, scope: Scope, rest: str) -> str:
 
 def _remove_match(value: str, pattern: str, *, front: bool, longest: bool) -> str:
     """Remove a prefix or suffix that matches a pattern: `${x#a*}`, `${x%%b*}`."""
+    if pattern.count("*") > MAX_STARS:
+        return UNKNOWN
     matcher = re.compile(translate(pattern))
     sizes = range(len(value), -1, -1) if longest else range(len(value) + 1)
     for size in sizes:
@@ -208,15 +225,15 @@ def _remove_match(value: str, pattern: str, *, front: bool, longest: bool) -> st
 
 def _replace_match(value: str, rest: str, count: int) -> str:
     pattern, _, replacement = rest.partition("/")
-    if not pattern:
-        return value
+    if not pattern or pattern.count("*") > MAX_STARS:
+        return UNKNOWN if pattern else value
     unanchored = translate(pattern).removesuffix(r"\Z").removesuffix(r"\z")
     return re.sub(unanchored, lambda _match: replacement, value, count=count)
 
 
 def _substring(value: str, rest: str) -> str:
     bounds = [part.strip() for part in rest.split(":")]
-    if not all(re.fullmatch(r"-?\d+", part) for part in bounds):
+    if not all(re.fullmatch(r"-?\d{1,9}", part) for part in bounds):
         return UNKNOWN
     start = int(bounds[0])
     value = value[start:]

@@ -12,10 +12,6 @@ from claude_headspace.inputs.policy.shell.markers import quote, unmark
 from claude_headspace.inputs.policy.shell.scripts import run_program, run_text
 from claude_headspace.kernel.policy.call import UNKNOWN, Use
 
-MAX_XARGS_ITEMS = 50
-MAX_RUNS = 20
-"""Analysed runs of `xargs -I` and `parallel`."""
-
 
 class Wrapper(msgspec.Struct, frozen=True):
     """The arguments of a wrapper before the program that it runs."""
@@ -155,11 +151,17 @@ def run_xargs(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Fl
     command = rest or ["echo"]
     if placeholders:
         placeholder = unmark(placeholders[0])
-        for line in list(filter(None, stdin.text.splitlines()[:MAX_RUNS])) or [UNKNOWN]:
-            shell.execute([word.replace(placeholder, line) for word in command], EMPTY, stdin.sources)
+        for line in list(filter(None, stdin.text.splitlines())) or [UNKNOWN]:
+            shell.execute([_fill(shell, word, placeholder, line) for word in command], EMPTY, stdin.sources)
         return Flow(UNKNOWN)
-    items = list(filter(None, re.split(r"[\s\0]+", stdin.text)[:MAX_XARGS_ITEMS])) or [UNKNOWN]
+    items = list(filter(None, re.split(r"[\s\0]+", stdin.text))) or [UNKNOWN]
     return shell.execute([*command, *items], EMPTY, stdin.sources)
+
+
+def _fill(shell: Shell, word: str, placeholder: str, value: str) -> str:
+    """Replace a placeholder."""
+    shell.spend_text(word.count(placeholder) * len(value))
+    return word.replace(placeholder, value)
 
 
 def run_parallel(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
@@ -168,8 +170,9 @@ def run_parallel(shell: Shell, _path: str, arguments: list[str], stdin: Flow) ->
     words = list(map(unmark, rest))
     separator = next((index for index, word in enumerate(words) if word.startswith(":::")), len(words))
     text = " ".join(words[:separator])
-    for item in words[separator + 1 :][:MAX_RUNS] or stdin.text.split()[:MAX_RUNS] or [UNKNOWN]:
-        shell.create_subshell().run(text.replace("{}", quote(item)) if "{}" in text else f"{text} {quote(item)}")
+    for item in words[separator + 1 :] or stdin.text.split() or [UNKNOWN]:
+        quoted = quote(item)
+        shell.create_subshell().run(_fill(shell, text, "{}", quoted) if "{}" in text else f"{text} {quoted}")
     return Flow(UNKNOWN)
 
 
@@ -193,7 +196,7 @@ def run_find(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flo
         if word in _EXEC_ACTIONS:
             end = next((index for index in range(start, len(words)) if words[index] in (";", "+")), len(words))
             for target, _ in targets:
-                command = [word.replace("{}", target) for word in words[start + 1 : end]]
+                command = [_fill(shell, word, "{}", target) for word in words[start + 1 : end]]
                 shell.create_subshell().execute(command, stdin)
     return Flow("".join(f"{unmark(target)}\n" for target, _ in targets))
 

@@ -77,6 +77,8 @@ class Sending(msgspec.Struct, frozen=True):
 
     text: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
     id: Annotated[str, Meta(max_length=100)] = ""
+    keep_draft: bool = False
+    """Put a draft in the input box aside, and restore it afterwards. Without it, a draft is a reason to refuse."""
 
 
 @endpoints.post("/api/agents", Registration)
@@ -144,7 +146,8 @@ async def send(context: ApiContext, request: Request) -> Sent:
     """Type a prompt into the agent's terminal, once."""
     requester = await context.requesters.identify(request)
     wanted = await read_body(request, Sending)
-    return await context.actions.send(await _find(context, request), wanted.text, wanted.id, requester)
+    agent = await _find(context, request)
+    return await context.actions.send(agent, wanted.text, wanted.id, requester, keep_draft=wanted.keep_draft)
 
 
 @endpoints.post("/api/agents/{agent}/interrupt", Empty)

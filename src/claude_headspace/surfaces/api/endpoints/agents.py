@@ -6,6 +6,7 @@ from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.changes.views import ChangesView
 from claude_headspace.kernel.views import AgentView, CommandView, SessionView, TurnView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
@@ -80,6 +81,17 @@ async def evidence(context: ApiContext, request: Request) -> list[StateView]:
 async def tool_calls(context: ApiContext, request: Request) -> list[ToolCallView]:
     """The agent's tool calls with input and result."""
     return await asyncio.to_thread(context.read.agents.tool_calls, request.path_params["agent"], read_limit(request))
+
+
+@endpoints.get(
+    "/api/agents/{agent}/changes",
+    Parameter("command", "Only this command: its id, its number, or `latest`.", {"type": "string", "maxLength": 100}),
+    Parameter("files", "Only this file, in full. Can be repeated.", {"type": "string", "maxLength": 4096}),
+)
+async def changes(context: ApiContext, request: Request) -> ChangesView:
+    """What the agent changed: files with their diffs, and commits."""
+    command, paths = request.query_params.get("command") or None, request.query_params.getlist("files")
+    return await context.actions.changes.view(request.path_params["agent"], command, frozenset(paths) - {""})
 
 
 @endpoints.get("/api/agents/{agent}/usage")

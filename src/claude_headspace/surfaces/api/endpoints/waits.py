@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import Request
 
 from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.views import WaitView
+from claude_headspace.kernel.views import WaitDetailsView, WaitView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag
@@ -23,6 +23,16 @@ async def waits(context: ApiContext, request: Request) -> list[WaitView]:
     reference, only_open = request.query_params.get("agent") or None, not read_flag(request, "all")
     agent_id = (await asyncio.to_thread(context.read.agents.find, reference)).id if reference else None
     return await asyncio.to_thread(context.read.waits.views, agent_id=agent_id, only_open=only_open)
+
+
+@endpoints.get(
+    "/api/waits/{wait}",
+    Parameter("all", "Return everything that Headspace has, however long.", {"type": "boolean"}),
+)
+async def wait(context: ApiContext, request: Request) -> WaitDetailsView:
+    """One wait with the complete request: text, diff, arguments, hidden characters, and what can be granted."""
+    everything = read_flag(request, "all")
+    return await context.answers.details.view(request.path_params["wait"], everything=everything)
 
 
 @endpoints.post("/api/waits/{wait}/answer", Answer)

@@ -1,0 +1,82 @@
+"""The thread that analyses tool calls, one after another, with a time limit.
+
+Rules
+- A job that exceeds its time (a dead file system) is abandoned: its thread is replaced, so that later jobs run.
+- An abandoned thread never keeps the daemon from ending. There are at most `MAX_ABANDONED` of them.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+MAX_ABANDONED = 8
+
+_Result = TypeVar("_Result")
+_Job = Callable[[], None]
+
+
+class AnalysisThread:
+    """Runs jobs in a thread."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._abandoned: list[threading.Thread] = []
+        self._thread: threading.Thread | None = None
+
+    async def run(self, job: Callable[[], _Result], seconds: float) -> _Result:
+        """Run a job and return its result. Raises `TimeoutError` if it takes too long."""
+        thread = self._ensure_thread()
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[_Result] = loop.create_future()
+        self._jobs.put(lambda: _run_job(job, loop, result))
+        try:
+            return await asyncio.wait_for(result, seconds)
+        except TimeoutError:
+            self._abandon(thread)
+            raise
+
+    def _ensure_thread(self) -> threading.Thread:
+        self._abandoned = [thread for thread in self._abandoned if thread.is_alive()]
+        if len(self._abandoned) >= MAX_ABANDONED:
+            raise TimeoutError
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(self._jobs,), name="policy", daemon=True)
+            self._thread.start()
+        return self._thread
+
+    def _abandon(self, thread: threading.Thread) -> None:
+        """Let a thread end after its current job. The next job gets a new one."""
+        if thread is self._thread:
+            self._abandoned.append(thread)
+            self.close()
+
+    def close(self) -> None:
+        """Let the thread end after its current job."""
+        self._jobs.put(None)
+        self._jobs, self._thread = SimpleQueue(), None
+
+
+def _work(jobs: "SimpleQueue[_Job | None]") -> None:
+    while (job := jobs.get()) is not None:
+        job()
+
+
+def _run_job(job: Callable[[], Any], loop: asyncio.AbstractEventLoop, result: "asyncio.Future[Any]") -> None:
+    try:
+        value, error = job(), None
+    except Exception as problem:  # noqa: BLE001  # the caller gets it
+        value, error = None, problem
+
+    def settle() -> None:
+        if result.done():
+            return
+        if error is not None:
+            result.set_exception(error)
+        else:
+            result.set_result(value)
+
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(settle)

@@ -1,0 +1,74 @@
+"""The changes of an agent as the API returns them, limited in size."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from claude_headspace.kernel.changes.assemble import shortened
+from claude_headspace.kernel.changes.model import Commit, FileChange
+from claude_headspace.kernel.views import Time, iso
+
+MAX_FILE_CHARACTERS = 500_000
+MAX_TOTAL_CHARACTERS = 4_000_000
+"""Longer diffs are cut. A request for single files is answered in full."""
+
+
+class FileChangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed in one file: `added`, `modified`, `deleted` or `renamed`."""
+
+    path: str
+    status: str
+    added: int
+    removed: int
+    diff: str
+    source: str
+    command_ids: tuple[str, ...]
+    complete: bool
+    left_out: int
+    old_path: str | None
+
+
+class CommitView(msgspec.Struct, frozen=True):
+    """A commit that was made while the agent worked."""
+
+    id: str
+    subject: str
+    at: Time
+
+
+class ChangesView(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent, or one of its commands, changed."""
+
+    agent_id: str
+    command_id: str | None
+    since_commit: str | None
+    head_commit: str | None
+    commits: list[CommitView]
+    files: list[FileChangeView]
+    added: int
+    removed: int
+    complete: bool
+    left_out: int
+    git_problem: str | None
+    """Why the repository could not be read; null if it was read or there is none."""
+
+
+def file_views(changes: Sequence[FileChange], only: frozenset[str] = frozenset()) -> list[FileChangeView]:
+    """The files, with diffs that fit into the limits; only these paths in full, if given."""
+    if only:
+        return [_view(change) for change in changes if change.path in only]
+    views, room = list[FileChangeView](), MAX_TOTAL_CHARACTERS
+    for change in changes:
+        short = shortened(change, min(MAX_FILE_CHARACTERS, max(room, 0)))
+        room -= len(short.diff)
+        views.append(_view(short))
+    return views
+
+
+def commit_views(commits: Iterable[Commit]) -> list[CommitView]:
+    """Commits, the oldest first."""
+    return [CommitView(commit.id, commit.subject, iso(commit.at)) for commit in commits]
+
+
+def _view(change: FileChange) -> FileChangeView:
+    return FileChangeView(**{name: getattr(change, name) for name in FileChangeView.__struct_fields__})

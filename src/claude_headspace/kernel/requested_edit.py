@@ -1,0 +1,150 @@
+"""The change of a file that a tool call requests. Pure.
+
+Rules
+- The change is applied to the text of the file. If that is not possible, the diff shows the old and new text of the
+  call itself, and its first line says why.
+- Secrets are redacted in both texts before. A change inside a redacted secret is not visible, and the diff says so.
+"""
+
+import msgspec
+
+from claude_headspace.kernel.changes.unified import compare, format_diff
+from claude_headspace.kernel.sanitize import REDACTED
+
+REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
+
+
+class Replacement(msgspec.Struct, frozen=True):
+    """One text that is replaced by another."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+    """Every occurrence is replaced, not only the first one."""
+
+
+class RequestedEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool call does to one file: replace texts, write the whole file, or change one cell of a notebook."""
+
+    path: str
+    replacements: tuple[Replacement, ...] = ()
+    content: str | None = None
+    """The new text of the whole file."""
+    cell: "RequestedCell | None" = None
+
+
+class RequestedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """The change of one cell of a notebook. A new cell has no old source; a deleted one no new source."""
+
+    id: str
+    source: str | None
+    is_new: bool = False
+
+
+class FileTexts(msgspec.Struct, frozen=True):
+    """A file before and after a change. None: it does not exist."""
+
+    path: str
+    old: str | None
+    new: str | None
+
+
+class NotApplicable(Exception):
+    """Why an edit cannot be applied to the file. The diff says so in its first line."""
+
+
+def edit_diff(edit: RequestedEdit, name: str, text: str | None) -> str:
+    """The diff of an edit against the text of its file, with the file's name. None: the file does not exist."""
+    return _with_comment(unified_diff(apply_edit(edit, name, text)))
+
+
+def unified_diff(texts: FileTexts) -> str:
+    """The unified diff of a file; empty if nothing changes."""
+    hunks = compare(texts.old or "", texts.new or "")
+    return format_diff(texts.path, hunks, created=texts.old is None, deleted=texts.new is None) if hunks else ""
+
+
+def apply_edit(edit: RequestedEdit, name: str, text: str | None) -> FileTexts:
+    """The file before and after the edit."""
+    if edit.cell is not None:
+        return _apply_to_cell(edit.cell, name, text)
+    if edit.content is not None:
+        return FileTexts(name, _same_line_ends(text, edit.content), edit.content)
+    changed = _same_line_ends(text, "")
+    before = changed
+    for part in edit.replacements:
+        changed = _replace(changed, part)
+    return FileTexts(name, before, changed)
+
+
+def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
+    """The diff of the call's own texts. Its first line says why it is not a diff of the file."""
+    parts = [unified_diff(FileTexts(name, part.old, part.new)) for part in edit.replacements]
+    if edit.content is not None:
+        parts.append(unified_diff(FileTexts(name, None, edit.content)))
+    if edit.cell is not None:
+        parts.append(unified_diff(FileTexts(_cell_name(name, edit.cell), None, edit.cell.source)))
+    first, *others = [part for part in parts if part] or [""]
+    body = "".join((first, *(_without_header(part) for part in others)))
+    return _with_comment(f"# file not readable: {problem}; line numbers are relative\n{body}")
+
+
+def _without_header(diff: str) -> str:
+    return diff.split("\n", 2)[2]
+
+
+def _replace(text: str | None, part: Replacement) -> str:
+    if not part.old and not text:
+        return part.new
+    if text is None:
+        raise NotApplicable("it does not exist")
+    if not part.old or part.old not in text:
+        raise NotApplicable("it does not contain the old text")
+    return text.replace(part.old, part.new, -1 if part.everywhere else 1)
+
+
+def _same_line_ends(text: str | None, other: str) -> str | None:
+    """The text with plain line feeds, unless the other text has carriage returns: clients edit it that way."""
+    return text.replace("\r\n", "\n") if text is not None and "\r\n" not in other else text
+
+
+def _with_comment(diff: str) -> str:
+    return f"{REDACTED_COMMENT}\n{diff}" if REDACTED in diff else diff
+
+
+# --- notebooks --------------------------------------------------------------------------------------------------------
+
+
+class _Cell(msgspec.Struct):
+    id: str = ""
+    source: str | list[str] = ""
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] = []
+
+
+def _apply_to_cell(cell: RequestedCell, name: str, text: str | None) -> FileTexts:
+    old = None if cell.is_new else _source(cell, text)
+    return FileTexts(_cell_name(name, cell), old, cell.source)
+
+
+def _cell_name(name: str, cell: RequestedCell) -> str:
+    where = "new cell" if cell.is_new and not cell.id else f"new cell after {cell.id}" if cell.is_new else cell.id
+    return f"{name} ({where})"
+
+
+def _source(cell: RequestedCell, text: str | None) -> str:
+    """The current source of a cell: by its id, or by its number as in `cell-3`."""
+    if text is None:
+        raise NotApplicable("it does not exist")
+    try:
+        cells = msgspec.json.decode(text, type=_Notebook).cells
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise NotApplicable("it is not a notebook") from error
+    number = cell.id.removeprefix("cell-")
+    by_number = cells[int(number)] if number.isdecimal() and int(number) < len(cells) else None
+    found = next((each for each in cells if each.id and each.id == cell.id), by_number)
+    if found is None:
+        raise NotApplicable(f"it has no cell {cell.id}")
+    return found.source if isinstance(found.source, str) else "".join(found.source)

@@ -1,0 +1,116 @@
+"""The complete request of a wait: its tool call, with the diff of the file that the call edits.
+
+Rules
+- The request is made on the agent's machine, because the file is there. Another daemon requests it as a remote action.
+  If that machine does not answer, the request is made from the log, and the diff says so.
+- While a hook is held open, its complete payload is in memory. Otherwise the request is made from the stored event,
+  whose long texts may be cut; `complete` and `left_out` say so.
+- A file is read only while its hook is held open. Afterwards it may have changed, and only a held hook is known to come
+  from the hook script.
+- Secrets are redacted, also those of the file.
+"""
+
+import asyncio
+
+import msgspec
+
+from claude_headspace.clients.claude_code.edits import requested_edit
+from claude_headspace.clients.claude_code.suggestions import suggestions_of
+from claude_headspace.clients.decode import decode
+from claude_headspace.engine.remote_actions import Action, RemoteActions
+from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.request_text import describe_request, limited, short_path
+from claude_headspace.kernel.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
+from claude_headspace.kernel.sanitize import Redactor
+from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
+from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.surfaces.read.agent_files import read_text
+from claude_headspace.surfaces.read.model import ReadModel
+
+ACTION = "wait_request"
+NOT_HELD = "the client does not wait for an answer"
+
+
+class RequestQuery(msgspec.Struct, frozen=True):
+    """Which request another daemon needs."""
+
+    wait_id: str
+    everything: bool = False
+
+
+class WaitRequests:
+    """Makes the requests of waits on this machine."""
+
+    def __init__(self, read: ReadModel, held: HeldHooks, redact: Redactor) -> None:
+        self._read = read
+        self._held = held
+        self._redact = redact
+
+    async def handle(self, _agent: Agent, action: Action) -> RequestView:
+        """The request of a wait, for another daemon."""
+        query = msgspec.json.decode(action.text, type=RequestQuery)
+        wait = await asyncio.to_thread(self._read.waits.find, query.wait_id)
+        return await asyncio.to_thread(self.make, wait, everything=query.everything)
+
+    def make(self, wait: Wait, *, everything: bool, problem: str = NOT_HELD) -> RequestView:
+        """The request of a wait. `problem` is why its file cannot be read if its hook is not held here."""
+        held = self._held_event(wait)
+        event = held or self._read.waits.hook_of(wait)
+        use, cwd = (event.tool, event.meta.cwd) if event is not None else (None, None)
+        edit = requested_edit(use) if use is not None else None
+        diff = self._diff(edit, cwd, "" if held else problem) if edit is not None else ""
+        request = describe_request(wait, use, cwd, diff)
+        return request if everything else limited(request)
+
+    def _held_event(self, wait: Wait) -> Event | None:
+        """The complete hook that is held open for a wait, without its secrets."""
+        received = self._held.received(wait.id)
+        if received is None or wait.closed_at is not None:
+            return None
+        original = received.envelope.original_payload
+        if original is None:
+            return received.event
+        return decode(msgspec.structs.replace(received.envelope, payload=self._redact(original)))
+
+    def _diff(self, edit: RequestedEdit, cwd: str | None, problem: str) -> str:
+        name = short_path(edit.path, cwd)
+        try:
+            if problem:
+                raise NotApplicable(problem)
+            text = read_text(edit.path, cwd)
+            return edit_diff(edit, name, self._redacted(text) if text is not None else None)
+        except NotApplicable as reason:
+            return own_diff(edit, name, str(reason))
+
+    def _redacted(self, text: str) -> str:
+        return msgspec.json.decode(self._redact(msgspec.json.encode(text)), type=str)
+
+
+class WaitDetails:
+    """Shows a wait with its complete request, wherever its agent runs."""
+
+    def __init__(self, read: ReadModel, requests: WaitRequests, remote_actions: RemoteActions, host: str) -> None:
+        self._read = read
+        self._requests = requests
+        self._remote_actions = remote_actions
+        self._host = host
+
+    async def view(self, wait_id: str, *, everything: bool = False) -> WaitDetailsView:
+        """A wait with its request. `everything` leaves nothing out that Headspace has."""
+        wait = await asyncio.to_thread(self._read.waits.find, wait_id)
+        agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)
+        request = await self._request(agent, wait, everything=everything)
+        return wait_details_view(wait, request, suggestions_of(wait.suggestions))
+
+    async def _request(self, agent: Agent, wait: Wait, *, everything: bool) -> RequestView:
+        problem = NOT_HELD
+        if wait.held_until and agent.host != self._host:
+            query = RequestQuery(wait.id, everything)
+            action = Action(ACTION, "headspace", "api", msgspec.json.encode(query).decode())
+            try:
+                return await self._remote_actions.do(agent, action, RequestView)
+            except HeadspaceError as error:
+                problem = error.message
+        return await asyncio.to_thread(self._requests.make, wait, everything=everything, problem=problem)

@@ -1,0 +1,38 @@
+"""Reads a file that a tool call wants to change, for its diff.
+
+Rules
+- Only regular files of limited size that contain text are read. A pipe or a device is never opened for reading.
+- The path comes from an agent. A file is read only for a hook that is held open: only the hook script can send one.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from claude_headspace.kernel.requested_edit import NotApplicable
+
+MAX_BYTES = 4 * 1024 * 1024
+
+
+def read_text(path: str, cwd: str | None) -> str | None:
+    """The text of a file; None if it does not exist. Raises `NotApplicable` if it cannot be shown."""
+    try:
+        descriptor = os.open(Path(cwd or "/", path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise NotApplicable(_reason(error)) from error
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise NotApplicable("it is not a regular file")
+        if found.st_size > MAX_BYTES:
+            raise NotApplicable(f"it has {found.st_size:,} bytes")
+        content = file.read(MAX_BYTES)
+    if b"\0" in content:
+        raise NotApplicable("it is a binary file")
+    return content.decode("utf-8", "replace")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "its name is not valid"
