@@ -19,7 +19,7 @@ from tests.support import LIMIT_SECONDS, environment, running_daemon, wait_until
 from tests.terminals import needs_tmux
 
 NO_SUCH_PID = "4194303"
-ENDING_HOOKS = {
+ENDING_HOOKS: dict[str, dict[str, Any]] = {
     "session-start": {"source": "startup"},
     "user-prompt-submit": {"prompt": "Next."},
     "post-tool-use": {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make test"}},
@@ -131,7 +131,7 @@ def test_a_hook_without_the_token_ends_no_wait(asking: AskingClient, event: str)
     hook = asking.ask()
     anonymous(asking, event, **ENDING_HOOKS[event])
     assert (asking.agent["state"], len(asking.held())) == ("waiting", 1)
-    [recorded] = [each for each in asking.daemon.events() if "without the ingest token" in (each["flaw"] or "")]
+    [recorded] = [each for each in asking.daemon.events() if "without the ingest token" in (each["anomaly"] or "")]
     assert recorded["agent_id"] == asking.agent["id"]
     user_answers(asking, hook)
 
@@ -154,16 +154,14 @@ def test_agents_known_by_curl_alone_keep_working(tmp_path: Path) -> None:
     with running_daemon(tmp_path) as daemon:
         session = {"session_id": "plain", "cwd": "/tmp"}
         call = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
-        states = [
-            daemon.curl(event, {**session, **fields}).json()["state"]
-            for event, fields in {
-                "session-start": {"source": "startup"},
-                "user-prompt-submit": {"prompt": "Go"},
-                "permission-request": call,
-                "post-tool-use": call,
-                "stop": {},
-            }.items()
+        steps: list[tuple[str, dict[str, Any]]] = [
+            ("session-start", {"source": "startup"}),
+            ("user-prompt-submit", {"prompt": "Go"}),
+            ("permission-request", call),
+            ("post-tool-use", call),
+            ("stop", {}),
         ]
+        states = [daemon.curl(event, {**session, **fields}).json()["state"] for event, fields in steps]
         assert states == ["idle", "working", "waiting", "working", "idle"]
         daemon.post("user-prompt-submit", {**session, "prompt": "Again"})
         assert daemon.curl("stop", session).json()["state"] == "working"
@@ -237,7 +235,7 @@ def test_tmux_run_shell_does_not_answer(asking: AskingClient, tmux: Callable[...
     """A command that tmux runs without a terminal is refused with a reason; the same command in a pane answers."""
     hook = asking.ask()
     output = tmp_path / "output.txt"
-    command = f"{headspace(asking.home, 'approve', asking.agent['name'])} > {output} 2>&1"
+    command = f"{headspace(asking.home, 'approve', asking.agent['name'])} > {output} 2>&1; true"
     tmux("run-shell", command)
     assert "without a terminal" in output.read_text()
     assert [wait["answered"] for wait in asking.held()] == [None]

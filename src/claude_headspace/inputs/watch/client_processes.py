@@ -8,7 +8,7 @@ Rules
   manager, a terminal multiplexer. Otherwise one report would lock the user out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 import psutil
 
@@ -16,6 +16,12 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.processes import is_running
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros, Observations
+
+FindAncestry = Callable[[int], Awaitable[Observations]]
+"""Finds the start time and the ancestors of a process."""
+
+MAX_KNOWN = 1_000
+"""Above this number, the processes that have exited are removed."""
 
 NEVER_CLIENTS = ("tmux", "screen", "zellij", "systemd", "launchd", "init", "sshd", "login")
 """Programs that run the programs of a user. The name of a tmux server is `tmux: server`."""
@@ -34,6 +40,18 @@ class ClientProcesses:
         if agent.pid is not None and agent.host == self._host:
             self._known[agent.pid] = agent.pid_started_at
 
+    def remembering(self, find_ancestry: FindAncestry) -> FindAncestry:
+        """A lookup that also remembers the client. A hook can name a client and end its agent in one batch."""
+
+        async def find(pid: int) -> Observations:
+            found = await find_ancestry(pid)
+            if len(self._known) >= MAX_KNOWN:
+                self._forget_exited()
+            self._known[pid] = found.client_started_at
+            return found
+
+        return find
+
     def is_client_running(self, agent: Agent) -> bool:
         """Whether the client process of an agent runs on this host."""
         if agent.pid is None or agent.host != self._host or not is_running(agent.pid, agent.pid_started_at):
@@ -46,8 +64,11 @@ class ClientProcesses:
             self.update(agent)
         for process in registry:
             self._known[process.client_pid or 0] = process.client_started_at
-        self._known = {pid: started_at for pid, started_at in self._known.items() if is_running(pid, started_at)}
+        self._forget_exited()
         return {pid for pid in self._known if _can_be_client(pid)}
+
+    def _forget_exited(self) -> None:
+        self._known = {pid: started_at for pid, started_at in self._known.items() if is_running(pid, started_at)}
 
 
 def _can_be_client(pid: int) -> bool:
