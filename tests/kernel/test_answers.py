@@ -26,7 +26,7 @@ def wait(kind: str, **known: Any) -> Wait:
 FITTING = [
     (wait("permission"), Answer(decision="allow")),
     (wait("permission"), Answer(decision="deny", message="not now")),
-    (wait("permission", suggestions=RULES), Answer(decision="allow", always=True)),
+    (wait("permission", suggestions=RULES), Answer(decision="allow", grant=("mode-1",))),
     (wait("plan"), Answer(decision="allow")),
     (wait("question", questions=(COLOUR,)), Answer(answers={"Which colour?": "Red"})),
     (wait("question", questions=(COLOUR,)), Answer(answers={"Colour": "a green of my own"})),
@@ -38,7 +38,7 @@ FITTING = [
 UNFIT = [
     (wait("permission"), Answer(), "decision"),
     (wait("permission"), Answer(answers={"x": "y"}), "decision"),
-    (wait("permission"), Answer(decision="allow", always=True), "suggests no rule"),
+    (wait("permission", suggestions=RULES), Answer(decision="deny", grant=("mode-1",)), "only with the decision allow"),
     (wait("plan"), Answer(action="accept"), "decision"),
     (wait("question", questions=(COLOUR,)), Answer(decision="allow"), "answers"),
     (wait("question", questions=(COLOUR,)), Answer(answers={"Which shape?": "round"}), "no question “Which shape?”"),

@@ -4,6 +4,7 @@ import pytest
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.grants import GivenGrant, Grant
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
@@ -197,6 +198,26 @@ def test_an_applied_answer_closes_the_wait(held: Story) -> None:
     held.report(acts.WaitTaken(wait_id=wait_id), origin=Origin.OPERATOR, at=7)
     assert (held.open_waits, held.waits[wait_id].resolution) == ([], "allowed by ann")
     assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client received the answer")
+
+
+def test_grants_are_recorded_once_the_client_applied_the_answer(held: Story) -> None:
+    """With what, by whom, through what and when."""
+    grant = Grant("rule", "Allow Bash(rm x)", "this session")
+    act = acts.WaitAnswered(wait_id=wait_of(held), words="allowed with 1 grant", by="ann", via="cli", grants=(grant,))
+    held.report(act, origin=Origin.OPERATOR, at=6)
+    assert not held.agent.grants
+    held.called("t1", "rm x", at=7)
+    given = GivenGrant("rule", "Allow Bash(rm x)", "this session", "ann", "cli", time_at(6))
+    assert held.agent.grants == (given,)
+
+
+def test_nothing_is_granted_by_an_answer_that_the_client_did_not_apply(held: Story) -> None:
+    """The dialog was rejected in the terminal at the same time."""
+    grants = (Grant("mode", "Switch this session to acceptEdits", "this session"),)
+    act = acts.WaitAnswered(wait_id=wait_of(held), words="allowed", by="ann", via="cli", grants=grants)
+    held.report(act, origin=Origin.OPERATOR, at=6)
+    held.report(facts.ToolRejected("t1"), at=6.1)
+    assert held.agent.grants == ()
 
 
 def test_a_released_wait_stays_open_for_the_terminal(held: Story) -> None:

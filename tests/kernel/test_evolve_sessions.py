@@ -46,6 +46,13 @@ def test_a_duplicated_start_is_one_session(story: Story) -> None:
     assert len(windows(story)) == 2
 
 
+def test_a_session_has_the_commit_of_its_start(story: Story) -> None:
+    """A later report of the same session does not replace it."""
+    story.hook("SessionStart", at=5, source="resume", observations=Observations(commit="a" * 40))
+    story.hook("SessionStart", at=5.002, source="resume", observations=Observations(commit="b" * 40))
+    assert [session.commit for session in story.sessions.values()] == [None, "a" * 40]
+
+
 def test_any_event_can_open_a_session() -> None:
     """A daemon that started late; the late start adds the source."""
     story = Story()

@@ -3,7 +3,7 @@
 import contextlib
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,6 +120,12 @@ class Run:
         [wait] = self.agent()["waits"]
         path = f"/api/waits/{wait['id']}/answer"
         self.act(lambda: self._accepted(self.installation.daemon.send("POST", path, answer, scope="act")))
+
+    def grant(self, kinds: Collection[str]) -> None:
+        """Allow the call of the open wait, and grant its suggestions of these kinds."""
+        [wait] = self.agent()["waits"]
+        suggestions = self.installation.daemon.get(f"/api/waits/{wait['id']}").json()["suggestions"]
+        self.reply({"decision": "allow", "grant": [each["id"] for each in suggestions if each["kind"] in kinds]})
 
     def race(self, option: str, answer: dict[str, object]) -> None:
         """Answer in the terminal and through the API at the same time. A late API request gets 409."""

@@ -92,6 +92,11 @@ def answers_by_api(**answer: object) -> Step:
     return lambda run: run.reply(answer)
 
 
+def grants_by_api(*kinds: str) -> Step:
+    """Allow the call of the agent's wait through Headspace, and grant its suggestions of these kinds."""
+    return lambda run: run.grant(kinds)
+
+
 def answers_twice(option: str, **answer: object) -> Step:
     """Answer in the terminal and through Headspace at the same time."""
     return lambda run: run.race(option, answer)

@@ -17,6 +17,7 @@ from tests.support import LIMIT_SECONDS, Reply, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
 
 ASKING = ("--permission-mode", "default")
+ALLOW = {"decision": "allow"}
 SURFACES = ("cli", "tui", "web", "link")
 
 
@@ -84,6 +85,32 @@ def link_to(workspace: Workspace, wait: dict[str, Any]) -> str:
     """The link that a message to ann contains."""
     links = AnswerLinks((workspace.root / "secret").read_bytes(), "")
     return f"{workspace.daemon.url}/answer/{links.sign(AnswerGrant(wait['id'], 'ann'))}"
+
+
+def test_only_the_selected_permission_is_granted(tmp_path: Path) -> None:
+    """The client suggests a directory and a mode. Only the directory is granted: the mode stays, and it asks again."""
+    script = {"Make them": [reply(bash("touch one")), reply(bash("touch two")), reply(text("Made."))]}
+    with open_workspace(tmp_path, script) as workspace:
+        client = workspace.client(*ASKING)
+        client.write("Make them")
+        client.send()
+        wait = workspace.daemon.get(f"/api/waits/{dialog(workspace, client)['id']}").json()
+        assert wait["request"]["text"] == "touch one"
+        by_kind = {each["kind"]: each for each in wait["suggestions"]}
+        assert set(by_kind) == {"directory", "mode"}
+        assert by_kind["mode"]["words"] == "Switch this session to acceptEdits"
+        bare = answer(workspace, wait["id"], {**ALLOW, "always": True})
+        assert (bare.status, bare.error["code"]) == (400, "always_needs_grant")
+        assert answer(workspace, wait["id"], {**ALLOW, "grant": [by_kind["directory"]["id"]]}).status == 200
+        finished(workspace, "one")
+        again = dialog(workspace, client)
+        agent = workspace.agent("waiting")
+        assert (agent["permission_mode"], again["summary"]) == ("default", "touch two")
+        [grant] = agent["grants"]
+        assert (grant["kind"], grant["destination"]) == ("directory", "this session")
+        assert answer(workspace, again["id"], ALLOW).status == 200
+        finished(workspace, "two")
+        assert workspace.agent("idle")["permission_mode"] == "default"
 
 
 FORM = {"Ask me": [reply(tool("mcp__forms__ask")), reply(tool("mcp__forms__ask")), reply(text("Thank you."))]}

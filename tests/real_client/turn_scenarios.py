@@ -12,6 +12,7 @@ from tests.real_client.scenario import (
     answers_by_api,
     answers_twice,
     creates_file,
+    grants_by_api,
     has,
     has_file,
     has_no_file,
@@ -165,7 +166,7 @@ HELD = [
     Scenario(
         "permission given permanently",
         TWICE,
-        [*ASKED, answers_by_api(decision="allow", always=True), shows("working", "idle")],
+        [*ASKED, grants_by_api("directory", "mode"), shows("working", "idle")],
         MADE,
     ),
     Scenario(

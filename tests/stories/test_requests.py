@@ -205,15 +205,17 @@ def test_hidden_characters_are_listed(asking: AskingClient) -> None:
     ]
 
 
+RULES = [{"toolName": "Bash", "ruleContent": "npm test:*"}, {"toolName": "Read"}]
+SUGGESTED: list[dict[str, Any]] = [
+    {"type": "addRules", "rules": RULES, "behavior": "allow", "destination": "localSettings"},
+    {"type": "addDirectories", "directories": ["/x/y"], "destination": "session"},
+    {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+]
+
+
 def test_suggestions_are_put_into_words(asking: AskingClient) -> None:
     """One for each rule, directory and mode, with its destination."""
-    rules = [{"toolName": "Bash", "ruleContent": "npm test:*"}, {"toolName": "Read"}]
-    suggested = [
-        {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"},
-        {"type": "addDirectories", "directories": ["/x/y"], "destination": "session"},
-        {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
-    ]
-    wait = details(asking, "Bash", {"command": "npm test"}, permission_suggestions=suggested)
+    wait = details(asking, "Bash", {"command": "npm test"}, permission_suggestions=SUGGESTED)
     assert [(each["kind"], each["words"], each["destination"]) for each in wait["suggestions"]] == [
         ("rule", "Allow Bash(npm test:*)", "this project, for you"),
         ("rule", "Allow Read", "this project, for you"),
@@ -221,6 +223,49 @@ def test_suggestions_are_put_into_words(asking: AskingClient) -> None:
         ("mode", "Switch this session to acceptEdits", "this session"),
     ]
     assert len({each["id"] for each in wait["suggestions"]}) == 4
+
+
+def test_only_the_selected_suggestion_is_granted_and_listed(asking: AskingClient) -> None:
+    """The client gets one rule and no mode. The agent lists what was granted, by whom and when."""
+    hook = asking.ask(about={**COMMAND, "permission_suggestions": SUGGESTED})
+    wait = shown(asking, asking.held()[0]["id"])
+    client = ApiClient(asking.daemon.url, {scope: asking.daemon.token(scope) for scope in (Scope.READ, Scope.ACT)})
+    answered = client.answer(wait["id"], {"decision": "allow"}, grant=[wait["suggestions"][0]["id"]])["answered"]
+    granted = {"kind": "rule", "words": "Allow Bash(npm test:*)", "destination": "this project, for you"}
+    assert (answered["words"], answered["grants"]) == ("allowed with 1 grant", [granted])
+    assert printed(hook)["decision"] == {
+        "behavior": "allow",
+        "updatedPermissions": [{**SUGGESTED[0], "rules": RULES[:1]}],
+    }
+    end(asking, "Bash", COMMAND["tool_input"])  # type: ignore[arg-type]
+    by, at = answered["by"], answered["at"]
+    assert wait_until(lambda: asking.agent["grants"], "the grant") == [{**granted, "by": by, "via": "cli", "at": at}]
+    assert asking.daemon.verified()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "words"),
+    [
+        ({"always": True}, "always_needs_grant", "Switch this session to acceptEdits; this session"),
+        ({"grant": ["rule-0"]}, "unknown_grant", "Allow Bash(npm test:*); this project, for you"),
+    ],
+)
+def test_a_grant_must_be_selected(asking: AskingClient, answer: dict[str, Any], code: str, words: str) -> None:
+    """The refusal lists what can be granted, and nothing is answered."""
+    wait = details(asking, "Bash", {"command": "npm test"}, permission_suggestions=SUGGESTED)
+    reply = asking.answer({"decision": "allow", **answer})
+    assert (reply.status, reply.error["code"]) == (400, code)
+    assert words in reply.error["message"]
+    assert all(each["id"] in reply.error["message"] for each in wait["suggestions"])
+    assert shown(asking, wait["id"])["answered"] is None
+
+
+def test_always_without_suggestions_is_explained(asking: AskingClient) -> None:
+    """The client suggests nothing."""
+    asking.ask()
+    reply = asking.answer({"decision": "allow", "always": True})
+    assert (reply.status, reply.error["code"]) == (400, "always_needs_grant")
+    assert "suggests nothing" in reply.error["message"]
 
 
 def test_the_python_client_reads_a_wait(asking: AskingClient) -> None:

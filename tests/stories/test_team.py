@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.postgres import Postgres
+from tests.stories.asking_client import AskingClient
 from tests.stories.load import Ledger, Load, stored_marks
 from tests.stories.many_agents import run_many_agents
 from tests.support import LIMIT_SECONDS, RunningDaemon, running_daemon, start_daemon, wait_until
@@ -60,6 +61,25 @@ def test_fifty_starts_of_one_session_at_two_daemons_make_one_agent(tmp_path: Pat
             assert len(daemon.agents()) == 1
             assert daemon.status["events_total"] == 50
             assert daemon.verified()
+
+
+def test_the_daemon_on_the_agents_machine_makes_the_diff(tmp_path: Path, database: str, client_pid: int) -> None:
+    """The other daemon requests it. If that machine does not answer, the diff says so."""
+    with two_daemons(tmp_path, database) as (one, two):
+        home = tmp_path / "one"
+        (home / "app.py").write_text("a = 1\nb = 2\n")
+        asking = AskingClient(home, one, client_pid)
+        edit = {"file_path": str(home / "app.py"), "old_string": "b = 2", "new_string": "b = 3"}
+        hook = asking.ask(about={"tool_name": "Edit", "tool_input": edit})
+        path = f"/api/waits/{asking.held()[0]['id']}"
+        found = two.get(path).json()
+        assert found["request"] == one.get(path).json()["request"]
+        assert found["request"]["diff"] == "--- a/app.py\n+++ b/app.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
+        one.kill()
+        alone = two.get(path).json()["request"]
+        assert alone["diff"].startswith("# file not readable: The daemon on one did not accept the request in time.")
+        assert (alone["text"], "a = 1" in alone["diff"]) == ("Edit app.py", False)
+        hook.communicate(timeout=LIMIT_SECONDS)
 
 
 def test_a_delivery_to_both_daemons_counts_once(tmp_path: Path, database: str) -> None:

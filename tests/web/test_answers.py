@@ -1,52 +1,13 @@
 """Waits that a client holds open are answered on the page."""
 
 import re
-import threading
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.support import RunningDaemon, wait_until
+from tests.support import RunningDaemon
 from tests.web.conftest import Pages
-
-
-class HeldHook(threading.Thread):
-    """A hook that waits for its reply, as the hook script sends it."""
-
-    def __init__(self, daemon: RunningDaemon, payload: dict[str, Any], event: str = "permission-request") -> None:
-        super().__init__(daemon=True)
-        self._daemon = daemon
-        self._event = event
-        self._payload = payload
-        self.reply: dict[str, Any] = {}
-
-    def run(self) -> None:
-        """Send the hook and store the reply."""
-        headers = {**self._daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
-        self.reply = self._daemon.post(self._event, self._payload, headers).json()
-
-
-def hold(daemon: RunningDaemon, folder: Path, **call: Any) -> HeldHook:
-    """A session whose client holds a tool call open."""
-    session = {"session_id": "one", "cwd": str(folder)}
-    daemon.post("user-prompt-submit", {**session, "prompt": "Go"})
-    daemon.post("pre-tool-use", {**session, **call, "tool_use_id": "t"})
-    return started(HeldHook(daemon, {**session, **call}), daemon)
-
-
-def started(hook: HeldHook, daemon: RunningDaemon) -> HeldHook:
-    """Start the hook and wait until it is held."""
-    hook.start()
-    wait_until(lambda: any(wait["held_until"] for wait in daemon.get("/api/waits").json()), "a wait that is held")
-    return hook
-
-
-def decision(hook: HeldHook) -> dict[str, Any]:
-    """The decision that the client received."""
-    hook.join(30)
-    found: dict[str, Any] = hook.reply["hookSpecificOutput"]["decision"]
-    return found
+from tests.web.held_waits import HeldHook, decision, hold, settle, started
 
 
 def test_allow_a_permission_request(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -104,6 +65,7 @@ def test_keys_answer_the_focused_wait(pages: Pages, daemon: RunningDaemon, tmp_p
     page.get_by_label("If denied: reason or instructions").press("y")
     expect(page.get_by_label("If denied: reason or instructions")).to_have_value("y")
     page.locator("article.wait").focus()
+    settle(page)
     page.keyboard.press("y")
     assert decision(hook) == {"behavior": "allow"}
 

@@ -1,7 +1,7 @@
 // Building answers to waits.
 import { describe, expect, it } from "vitest";
-import { answerChoices, formContent, initialFormValues, questionsAnswer } from "../src/lib/answers";
-import type { FormField, Question, Wait } from "../src/lib/types";
+import { answerChoices, formContent, initialFormValues, isAllowing, questionsAnswer } from "../src/lib/answers";
+import type { Answer, FormField, Question, Wait } from "../src/lib/types";
 
 const one: Question = { text: "Which colour?", options: [{ label: "Red" }] };
 const several: Question = { text: "Which rooms?", options: [{ label: "Hall" }], several: true };
@@ -13,12 +13,18 @@ function wait(parts: Partial<Wait>): Wait {
 }
 
 describe("answerChoices", () => {
-  it("offers 'Always allow' if the client suggests rules", () => {
+  it("has no button that grants more than the request", () => {
     expect(answerChoices(wait({})).map((each) => each.title)).toEqual(["Allow", "Deny"]);
-    expect(answerChoices(wait({ suggestions: [{}] })).map((each) => each.title)).toEqual(["Allow", "Deny", "Always allow"]);
   });
   it("is empty if only the terminal can answer", () => {
     expect(answerChoices(wait({ kind: "dialog" }))).toEqual([]);
+  });
+});
+
+describe("isAllowing", () => {
+  it("is true for every answer that lets the agent continue with what it asked for", () => {
+    expect([{ decision: "allow" }, { action: "accept" }, { answers: {} }].map((each) => isAllowing(each as Answer))).toEqual([true, true, true]);
+    expect([{ decision: "deny" }, { action: "decline" }, { action: "cancel" }].map((each) => isAllowing(each as Answer))).toEqual([false, false, false]);
   });
 });
 

@@ -35,6 +35,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     notices: [],
     todo: null,
     verdicts: [],
+    grants: [],
     error: null,
     model: null,
     context_percent: null,

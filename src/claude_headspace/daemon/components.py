@@ -16,7 +16,7 @@ from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, Order
-from claude_headspace.engine.remote_actions import RemoteActions
+from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
 from claude_headspace.engine.submission import BatchRules
 from claude_headspace.engine.writer import Engine
@@ -48,6 +48,8 @@ from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
+from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
 from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
@@ -252,8 +254,14 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input)
-    requests = WaitRequests(read, hooks.held, Redactor(base.settings.redact))
-    handlers = {"send": terminal.type_text, "interrupt": terminal.press_escape, REQUEST_ACTION: requests.handle}
+    redactor = Redactor(base.settings.redact)
+    requests = WaitRequests(read, hooks.held, redactor)
+    handlers: dict[str, Handler] = {
+        "send": terminal.type_text,
+        "interrupt": terminal.press_escape,
+        REQUEST_ACTION: requests.handle,
+        REPOSITORY_CHANGES: RepositoryReader(redactor).read,
+    }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
     notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)

@@ -116,7 +116,11 @@ class Daemon:
             read=self.read,
             stream=self.stream.events,
             actions=AgentActions(
-                engine, inputs.locations, inputs.sources.ancestry, outputs.remote_actions, Changes(self.read)
+                engine,
+                inputs.locations,
+                inputs.sources.ancestry,
+                outputs.remote_actions,
+                Changes(self.read, outputs.remote_actions, base.host),
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,

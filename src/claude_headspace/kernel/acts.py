@@ -11,6 +11,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.envelope import Micros
+from claude_headspace.kernel.grants import Grant
 
 NULL = msgspec.Raw(b"null")
 
@@ -193,6 +194,8 @@ class WaitAnswered(Act, frozen=True, kw_only=True):
     words: str = ""
     answer: msgspec.Raw = NULL
     """The complete answer (`kernel.answers.Answer`)."""
+    grants: tuple[Grant, ...] = ()
+    """What it grants beyond this call."""
 
 
 class WaitTaken(Act, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
+from claude_headspace.kernel.grants import GivenGrant, Grant
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
@@ -100,6 +101,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     transcript_path: str | None = None
     ended_at: Micros | None = None
     end_reason: str | None = None
+    commit: str | None = None
+    """The commit that was checked out at its start, if it started in a repository."""
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -179,6 +182,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Micros
     event_id: str = ""
     """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
+    grants: tuple[Grant, ...] = ()
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -387,6 +391,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     notices: tuple[Notification, ...] = ()
     """Notifications about the agent, with their result. Stored as `notices`; session notices are something else."""
     verdicts: tuple[RuledCall, ...] = ()
+    grants: tuple[GivenGrant, ...] = ()
+    """Permissions that people granted through Headspace, newest last."""
     """The newest tool calls with a verdict, newest last."""
     error: str | None = None
     """The API error that ended the last turn."""

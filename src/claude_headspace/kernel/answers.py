@@ -1,6 +1,6 @@
 """Answers of people to waits.
 
-    permission, plan   {"decision": "allow"|"deny", "message", "input", "always"}
+    permission, plan   {"decision": "allow"|"deny", "message", "input", "grant"}
     question           {"answers": {question: label, list of labels or text}}, or {"decision": "deny", "message"}
     elicitation        {"action": "accept"|"decline"|"cancel", "content"}
 
@@ -8,6 +8,7 @@ Rules
 - Only a dialog whose hook is held open can be answered; other dialogs can only be answered in the terminal.
 - An answer that does not fit its wait is refused with a reason, before anything is stored.
 - An edited input replaces the whole input of the call; answers to questions are added to it.
+- `grant` selects permissions that the client suggests, each by its id. Nothing else is granted.
 """
 
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from claude_headspace.kernel import forms
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
+from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait_request import Question
 
 
@@ -29,8 +31,10 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
     """For the agent: why it was denied."""
     input: dict[str, Any] | None = None
     """The input that replaces the tool's input."""
+    grant: tuple[str, ...] = ()
+    """With "allow": the ids of suggestions that are granted, too."""
     always: bool = False
-    """Also apply the permission rules that the client suggests."""
+    """Refused without `grant`: it does not say what is granted."""
     answers: dict[str, str | list[str]] | None = None
     """By the text or header of the question: a label, several labels, or free text."""
     action: Literal["accept", "decline", "cancel"] | None = None
@@ -46,7 +50,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
             return {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[self.action]
         if self.decision == "deny":
             return "denied"
-        return "always allowed" if self.always else "allowed"
+        return f"allowed with {count(len(self.grant), 'grant')}" if self.grant else "allowed"
 
 
 def wait_of(agent: Agent, event: Event) -> Wait | None:
@@ -88,8 +92,8 @@ def mismatch(wait: Wait, answer: Answer) -> str | None:
         return _answers_mismatch(wait, answer.answers)
     if answer.decision is None:
         return "Answer it with `decision`: allow or deny."
-    if answer.always and not wait.suggestions:
-        return "The client suggests no rule for this call, so it cannot always be allowed."
+    if answer.grant and answer.decision != "allow":
+        return "`grant` is possible only with the decision allow."
     return None
 
 

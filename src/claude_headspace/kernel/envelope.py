@@ -58,6 +58,8 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """`AGENT_ID`: in a fleet, the name of the pane."""
     project_root: str | None = None
     branch: str | None = None
+    commit: str | None = None
+    """The commit that was checked out when a session started."""
     actor: str | None = None
     """Who requested an act."""
     unauthenticated: bool = False

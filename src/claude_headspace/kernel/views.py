@@ -26,7 +26,7 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
-from claude_headspace.kernel.grants import Suggestion
+from claude_headspace.kernel.grants import Grant, Suggestion
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
@@ -186,6 +186,20 @@ class AnsweredView(msgspec.Struct, frozen=True):
     via: str
     at: Time
     after_seconds: float
+    grants: tuple[Grant, ...]
+    """What it grants beyond this call."""
+
+
+class GrantView(msgspec.Struct, frozen=True):
+    """A permission that the agent was granted through Headspace: what, where it is stored, by whom, when."""
+
+    words: str
+    kind: str
+    """`rule`, `mode` or `directory`."""
+    destination: str
+    by: str
+    via: str
+    at: Time
 
 
 class WaitFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -375,6 +389,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     todo: TodoView | None
     verdicts: tuple[JudgedView, ...]
     """The newest tool calls with a verdict, newest last."""
+    grants: tuple[GrantView, ...]
+    """Permissions that were granted through Headspace, newest last."""
     error: str | None
     model: str | None
     context_percent: float | None
@@ -452,6 +468,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "notices": (("notices",), lambda agent: tuple(notice_view(notice) for notice in agent.notices)),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "verdicts": (("verdicts",), lambda agent: tuple(verdict_view(each) for each in agent.verdicts)),
+    "grants": (("grants",), lambda a: tuple(view_of(GrantView, each, at=iso(each.at)) for each in a.grants)),
     "mission": (("mission",), lambda agent: mission_view(agent.mission)),
     "news": (
         ("worker_reports",),
@@ -579,7 +596,8 @@ def _wait_view(kind: type[_View], wait: Wait, **computed: object) -> _View:
 def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
-    return AnsweredView(done.words, done.by, done.via, iso(done.at), round((done.at - wait.opened_at) / SECOND, 3))
+    after = round((done.at - wait.opened_at) / SECOND, 3)
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, done.grants)
 
 
 def _suggestions(stored: str) -> list[dict[str, object]]:

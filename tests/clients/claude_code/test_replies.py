@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.claude_code.replies import answer_reply, verdict_reply
+from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer
@@ -33,8 +34,8 @@ def reply(answer: Answer, about: Wait, tool_input: object = None, event: str = "
     return output
 
 
-def test_a_permission_is_given_refused_and_made_a_rule() -> None:
-    """Allow, deny with a message, allow with another input, allow for always: in the client's own words."""
+def test_a_permission_is_given_and_refused() -> None:
+    """Allow, deny with a message, allow with another input: in the client's own words."""
     about = wait("permission", suggestions=RULES)
     assert reply(Answer(decision="allow"), about) == {"decision": {"behavior": "allow"}}
     assert reply(Answer(decision="deny", message="not that"), about) == {
@@ -43,9 +44,18 @@ def test_a_permission_is_given_refused_and_made_a_rule() -> None:
     assert reply(Answer(decision="allow", input={"command": "ls"}), about) == {
         "decision": {"behavior": "allow", "updatedInput": {"command": "ls"}}
     }
-    assert reply(Answer(decision="allow", always=True), about) == {
-        "decision": {"behavior": "allow", "updatedPermissions": msgspec.json.decode(RULES)}
+
+
+def test_only_selected_permissions_are_granted() -> None:
+    """One of two rules of one suggestion, and not the mode. A bare "always" grants nothing."""
+    rules = [{"toolName": "Bash", "ruleContent": "make:*"}, {"toolName": "Bash", "ruleContent": "git push:*"}]
+    suggested = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}
+    about = wait("permission", suggestions=json.dumps([suggested, *json.loads(RULES)]))
+    chosen = next(each.id for each in suggestions_of(about.suggestions) if each.words == "Allow Bash(make:*)")
+    assert reply(Answer(decision="allow", grant=(chosen,)), about) == {
+        "decision": {"behavior": "allow", "updatedPermissions": [{**suggested, "rules": rules[:1]}]}
     }
+    assert reply(Answer(decision="allow", always=True), about) == {"decision": {"behavior": "allow"}}
 
 
 def test_answers_are_added_to_the_questions_input() -> None:

@@ -9,7 +9,7 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.clients.tools import describe_call
 from claude_headspace.inputs.policy.calls import analyse_call, analyse_event
 from claude_headspace.inputs.policy.files import RuleBook
-from claude_headspace.kernel.policy.call import Call, Recipient, Use
+from claude_headspace.kernel.policy.call import Call, Recipient, Trait, Use
 from claude_headspace.testing import hook
 
 RECORDED: dict[str, Any] = {
@@ -96,3 +96,19 @@ def test_message_kinds(book: RuleBook) -> None:
         tool: call(book, tool).message for tool in ("mcp__m__send_draft", "mcp__m__send_mail", "mcp__m__list", "Bash")
     }
     assert [message.kind if message else None for message in kinds.values()] == ["draft", "send", None, None]
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input", "traits"),
+    [
+        ("Bash", {"command": "ls \u202e"}, (Trait.HIDDEN_CHARACTERS,)),
+        ("Write", {"file_path": "/code/a", "content": "a\u200bb"}, (Trait.HIDDEN_CHARACTERS,)),
+        ("mcp__tracker__create", {"labels": ["\x1b[31mred"]}, (Trait.HIDDEN_CHARACTERS,)),
+        ("Write", {"file_path": "/code/a", "content": "❤️ naïve\r\n\ttext"}, ()),
+    ],
+)
+def test_hidden_characters_are_a_trait(
+    book: RuleBook, tool: str, tool_input: dict[str, object], traits: tuple[Trait, ...]
+) -> None:
+    """In any text of the input. Emoji and line ends are not hidden characters."""
+    assert call(book, tool, **tool_input).traits == traits

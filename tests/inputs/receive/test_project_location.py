@@ -128,3 +128,41 @@ def test_locations_are_cached(tmp_path: Path) -> None:
 
     first, second = asyncio.run(run())
     assert first == second == Observations(project_root=str(root), branch="main")
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_the_commit_of_a_branch(tmp_path: Path) -> None:
+    """In the file of the branch, or among the packed references."""
+    loose, packed = repository(tmp_path / "loose"), repository(tmp_path / "packed")
+    (loose / ".git" / "refs" / "heads").mkdir(parents=True)
+    (loose / ".git" / "refs" / "heads" / "main").write_text(f"{COMMIT}\n")
+    (packed / ".git" / "packed-refs").write_text(f"# pack-refs\n{'f' * 40} refs/heads/mai\n{COMMIT} refs/heads/main\n")
+    assert [located(root).commit for root in (loose, packed)] == [COMMIT, COMMIT]
+
+
+def test_the_commit_of_a_worktree(tmp_path: Path) -> None:
+    """Its branches are in the directory that all worktrees share."""
+    git = repository(tmp_path / "main") / ".git"
+    (git / "worktrees" / "fix").mkdir(parents=True)
+    (git / "worktrees" / "fix" / "HEAD").write_text("ref: refs/heads/fix\n")
+    (git / "worktrees" / "fix" / "commondir").write_text("../..\n")
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "refs" / "heads" / "fix").write_text(COMMIT)
+    (tmp_path / "fix").mkdir()
+    (tmp_path / "fix" / ".git").write_text(f"gitdir: {git}/worktrees/fix\n")
+    assert located(tmp_path / "fix").commit == COMMIT
+
+
+def test_a_detached_head_is_its_commit(tmp_path: Path) -> None:
+    """The branch is the start of the hash."""
+    found = located(repository(tmp_path, COMMIT))
+    assert (found.branch, found.commit) == (COMMIT[:12], COMMIT)
+
+
+@pytest.mark.parametrize("head", ["ref: refs/heads/../../secret", "ref: refs/heads/none", "nonsense", ""])
+def test_an_unknown_commit(tmp_path: Path, head: str) -> None:
+    """A reference that leaves the directory is not followed."""
+    (tmp_path / "secret").write_text(COMMIT)
+    assert located(repository(tmp_path, head)).commit is None

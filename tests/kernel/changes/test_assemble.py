@@ -1,8 +1,8 @@
 """Edits of the same file are assembled into one change."""
 
-from claude_headspace.kernel.changes.assemble import assemble, shortened
-from claude_headspace.kernel.changes.model import FileEdit, Hunk
-from claude_headspace.kernel.changes.unified import compare
+from claude_headspace.kernel.changes.assemble import assemble, combine, limited, shortened
+from claude_headspace.kernel.changes.model import FileChange, FileEdit, Hunk
+from claude_headspace.kernel.changes.unified import compare, format_diff
 
 
 def edit(before: str, after: str, *, created: bool = False) -> FileEdit:
@@ -56,3 +56,60 @@ def test_a_cut_diff_says_how_much_is_missing() -> None:
     short = shortened(change, len(change.diff) - 2)
     assert (short.complete, short.left_out) == (False, len("+two\n"))
     assert short.diff.endswith("+one\n")
+
+
+def change(source: str, before: str, after: str, *, complete: bool = True) -> FileChange:
+    """A change of `a.txt`."""
+    diff, ids = format_diff("a.txt", compare(before, after)), ("one",) if source == "tool" else ()
+    return FileChange(
+        path="a.txt",
+        status="modified",
+        added=1,
+        removed=1,
+        diff=diff,
+        source=source,
+        command_ids=ids,
+        complete=complete,
+    )
+
+
+def test_tool_calls_that_explain_a_file_are_shown() -> None:
+    """The repository has the same lines."""
+    tool = change("tool", "a\nb\n", "a\nc\n")
+    assert combine([tool], [change("git", "a\nb\n", "a\nc\n")], is_command=False) == [tool]
+
+
+def test_the_repository_shows_what_a_shell_command_changed_as_well() -> None:
+    """For an agent; a command shows its tool calls, because the repository has those of other commands, too."""
+    tool, git = change("tool", "a\nb\n", "a\nc\n"), change("git", "a\nb\n", "X\nc\n")
+    [combined] = combine([tool], [git], is_command=False)
+    assert (combined.diff, combined.source, combined.command_ids) == (git.diff, "git", ("one",))
+    assert combine([tool], [git], is_command=True) == [tool]
+
+
+def test_tool_calls_that_were_undone_since_are_shown() -> None:
+    """The repository does not have their lines any more."""
+    tool = change("tool", "a\nb\n", "a\nc\n")
+    assert combine([tool], [change("git", "a\nb\n", "a\nd\n")], is_command=False) == [tool]
+
+
+def test_the_repository_replaces_an_incomplete_diff() -> None:
+    """Long edits are not stored completely."""
+    tool, git = change("tool", "a\n", "b\n", complete=False), change("git", "x\n", "y\n")
+    [combined] = combine([tool], [git], is_command=True)
+    assert (combined.diff, combined.command_ids) == (git.diff, ("one",))
+
+
+def test_files_that_only_the_repository_knows_follow() -> None:
+    """What a shell command changed."""
+    git = change("git", "x\n", "y\n")
+    assert combine([], [git], is_command=True) == [git]
+
+
+def test_all_diffs_together_are_limited() -> None:
+    """Later files are cut, and each file has a limit of its own."""
+    one = change("git", "a\n", "b\n")
+    size = len(one.diff)
+    assert [file.complete for file in limited([one, one], size + 1)] == [True, False]
+    assert [file.complete for file in limited([one, one], 2 * size, size - 1)] == [False, False]
+    assert limited([one, one], None) == [one, one]

@@ -5,6 +5,7 @@ import pytest
 
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.kernel.agent import Agent, Answered
+from claude_headspace.kernel.notify.messages import EXCERPT
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
 from tests.kernel.notify.cases import RULES, agent_with, failed_agent, finished_agent, seen_agent, waiting_agent
@@ -120,7 +121,7 @@ def test_the_text_contains_agent_location_and_question() -> None:
     """Name, project, branch and host; the command, or the question with its options."""
     (need,) = needs(replace(waiting_agent(), branch="main"))
     assert need.title == "name-of-agent-1 wants to run"
-    assert need.text == "make deploy\nin app (main) on laptop"
+    assert need.text == f"make deploy\n{EXCERPT}\nin app (main) on laptop"
     story = Story()
     story.hook("SessionStart", source="startup")
     options = [{"label": "Red"}, {"label": "Blue"}]
@@ -129,3 +130,26 @@ def test_the_text_contains_agent_location_and_question() -> None:
     (need,) = needs(story.agent, 10)
     assert need.title == "calm-otter asks"
     assert need.text == "Which colour?\n  1. Red\n  2. Blue\nin app on laptop"
+
+
+def test_a_long_plan_is_an_excerpt_and_a_short_one_is_not() -> None:
+    """The text says so, so that nobody approves what they have not seen."""
+
+    def text(plan: str) -> str:
+        story = Story()
+        story.hook("SessionStart", source="startup")
+        story.hook("PreToolUse", tool_name="ExitPlanMode", tool_use_id="p1", tool_input={"plan": plan})
+        (need,) = needs(story.agent, 10)
+        return need.text
+
+    assert EXCERPT in text("1. Do it. " * 100)
+    assert EXCERPT not in text("1. Do it.")
+
+
+def test_hidden_characters_are_visible_marks() -> None:
+    """In the request and in the location."""
+    story = Story()
+    story.hook("SessionStart", source="startup")
+    story.hook("PermissionRequest", tool_name="Bash", tool_input={"command": "rm \u202e x"})
+    (need,) = needs(replace(story.agent, branch="ma\u200bin"), 10)
+    assert need.text == f"rm ⟦U+202E⟧ x\n{EXCERPT}\nin app (ma⟦U+200B⟧in) on laptop"

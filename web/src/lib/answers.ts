@@ -24,12 +24,19 @@ const CHOICES: Record<string, AnswerChoice[]> = {
     { title: "Cancel", key: "c", answer: { action: "cancel" } },
   ],
 };
-const ALWAYS: AnswerChoice = { title: "Always allow", key: "a", answer: { decision: "allow", always: true } };
+/** Shows what can be granted beyond this request. */
+export const GRANT_KEY = "a";
+/** Cancels an answer that is sent with a delay. */
+export const UNDO_KEY = "u";
 
 /** The buttons of a wait, the most common one first. */
-export function answerChoices(wait: Wait): AnswerChoice[] {
-  const choices = CHOICES[wait.kind] ?? [];
-  return wait.kind === "permission" && wait.suggestions.length > 0 ? [...choices, ALWAYS] : choices;
+export function answerChoices(wait: Pick<Wait, "kind">): AnswerChoice[] {
+  return CHOICES[wait.kind] ?? [];
+}
+
+/** Whether an answer lets the agent do something: it needs the complete request, and can be delayed. */
+export function isAllowing(answer: Answer): boolean {
+  return answer.decision === "allow" || answer.action === "accept" || (answer.answers ?? null) !== null;
 }
 
 /** The answers to one question. A typed answer replaces the selected option, or is added if several are allowed. */

@@ -1778,6 +1778,7 @@ export interface components {
             notices: components["schemas"]["NoticeView"][];
             todo: components["schemas"]["TodoView"] | null;
             verdicts: components["schemas"]["JudgedView"][];
+            grants: components["schemas"]["GrantView"][];
             error: string | null;
             model: string | null;
             context_percent: number | null;
@@ -1896,6 +1897,13 @@ export interface components {
             via: string;
             at: string;
             after_seconds: number;
+            grants: components["schemas"]["Grant"][];
+        };
+        Grant: {
+            /** @enum {unknown} */
+            kind: "directory" | "mode" | "rule";
+            words: string;
+            destination: string;
         };
         SubagentView: {
             id: string;
@@ -1936,6 +1944,14 @@ export interface components {
             enforced: boolean;
             tool: string;
             summary: string;
+        };
+        GrantView: {
+            words: string;
+            kind: string;
+            destination: string;
+            by: string;
+            via: string;
+            at: string;
         };
         RateLimit: {
             name: string;
@@ -2537,6 +2553,8 @@ export interface components {
             message?: string;
             /** @default null */
             input?: Record<string, unknown> | null;
+            /** @default [] */
+            grant?: string[];
             /** @default false */
             always?: boolean;
             /** @default null */

@@ -1,7 +1,9 @@
 // Requests to the daemon, typed by path from `api-types.ts` (generated from `/openapi.json`). A refused request throws
 // an ApiError with a hint; a daemon that cannot be reached throws an ApiError with status 0. The cookie is sent by the
-// browser; its key is stored for this origin only, because cookies are shared by all ports of a host.
+// browser; its key is stored for this origin only, because cookies are shared by all ports of a host. Hidden characters
+// in replies are replaced by visible marks, here and in the stream, so that no view can forget it.
 import type { paths } from "./api-types";
+import { parseVisible } from "./hidden-characters";
 
 const KEY = "headspace.key";
 
@@ -41,18 +43,27 @@ export function storeKeyFromAddress(): void {
 
 /** GET a path of the API. Parameters that are not part of the path go into the query; empty ones are left out. */
 export async function get<P extends GetPath>(path: P, parameters: Parameters<P>): Promise<Reply<P>> {
+  return parseVisible(await getText(path, parameters)) as Reply<P>;
+}
+
+/** The same without marks for hidden characters: for texts that are sent back. */
+export async function getExact<P extends GetPath>(path: P, parameters: Parameters<P>): Promise<Reply<P>> {
+  return JSON.parse(await getText(path, parameters)) as Reply<P>;
+}
+
+async function getText(path: string, parameters: object): Promise<string> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (!path.includes(`{${name}}`) && value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }
   const response = await send(query.size > 0 ? `${fillIn(path, parameters)}?${query}` : fillIn(path, parameters), {});
-  return (await response.json()) as Reply<P>;
+  return response.text();
 }
 
 export async function post<P extends PostPath>(path: P, parameters: PathParameters<P, "post">, body: Body<P>): Promise<Reply<P, "post">> {
   const headers = { "Content-Type": "application/json", "X-Headspace-Via": "web" };
   const response = await send(fillIn(path, parameters), { method: "POST", body: JSON.stringify(body), headers });
-  return (await response.json()) as Reply<P, "post">;
+  return parseVisible(await response.text()) as Reply<P, "post">;
 }
 
 function fillIn(path: string, parameters: object): string {
@@ -75,7 +86,7 @@ export async function send(address: string, init: RequestInit): Promise<Response
 
 async function errorOf(response: Response): Promise<ApiError> {
   try {
-    const { error } = (await response.json()) as { error: { code: string; message: string; hint: string } };
+    const { error } = parseVisible(await response.text()) as { error: { code: string; message: string; hint: string } };
     return new ApiError(response.status, error.code, error.message, error.hint);
   } catch {
     const message = `Headspace replied with status ${response.status}.`;

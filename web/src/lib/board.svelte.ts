@@ -5,6 +5,7 @@
 // when a card moves or a count changes; a card uses its own agent.
 import { ApiError, get, isSignedOut } from "./api";
 import { hasSameLayout } from "./board-layout";
+import { parseVisible } from "./hidden-characters";
 import type { SseMessage } from "./sse-parser";
 import { followStream, type Connection } from "./stream";
 import { applyEvent, type StreamEvent } from "./stream-events";
@@ -103,7 +104,7 @@ class Board {
 
   #enqueue(messages: SseMessage[]): void {
     for (const { id, type, data } of messages) {
-      this.#pending.push({ id, type, data: JSON.parse(data) as StreamEvent["data"] });
+      this.#pending.push({ id, type, data: parseVisible(data) as StreamEvent["data"] });
     }
     if (this.#isScheduled) return;
     this.#isScheduled = true;

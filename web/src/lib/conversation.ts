@@ -33,6 +33,13 @@ export function conversationItems(turns: Turn[], calls: ToolCall[]): Conversatio
   return items;
 }
 
+/** The ids of the turns with which a person started a command. */
+export function commandStarts(turns: Turn[]): Set<string> {
+  const firsts = new Map<string, string>();
+  for (const turn of turns) if (turn.actor === "USER" && turn.command_id && !firsts.has(turn.command_id)) firsts.set(turn.command_id, turn.turn_id);
+  return new Set(firsts.values());
+}
+
 /** The id of the element that shows the turn or tool call closest to a time. */
 export function elementIdAt(turns: Turn[], calls: ToolCall[], time: string): string | null {
   const elements = [

@@ -1,19 +1,25 @@
 // Moves the keyboard focus to items of the page: waits, search hits, events, turns, tool calls.
 
-/** Focus the next or previous element that is marked with `data-item`. */
+/** Focus the next or previous element that is marked with `data-item`, from the current or the focused one. */
 export function focusNextItem(by: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>("main [data-item]")];
-  const current = items.indexOf(document.activeElement as HTMLElement);
+  const marked = items.findIndex((item) => item.hasAttribute("aria-current"));
+  const current = marked === -1 ? items.indexOf(document.activeElement as HTMLElement) : marked;
   const next = items[current === -1 ? (by === 1 ? 0 : items.length - 1) : Math.min(Math.max(current + by, 0), items.length - 1)];
   next?.focus({ preventScroll: true });
-  next?.scrollIntoView({ block: "nearest" });
+  next?.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
 /** Focus the first wait on the page. */
 export function focusWait(): void {
-  const wait = document.querySelector<HTMLElement>("main .wait, .right .wait");
-  wait?.scrollIntoView({ block: "start" });
-  wait?.focus({ preventScroll: true });
+  const wait = document.querySelector<HTMLElement>("main .wait:not(.closed), .right .wait:not(.closed)");
+  if (wait) focusNow(wait);
+}
+
+/** Focus an element at the top of its view, without an animation: nothing moves any more once it has the focus. */
+export function focusNow(element: HTMLElement): void {
+  element.scrollIntoView({ block: "start", behavior: "instant" });
+  element.focus({ preventScroll: true });
 }
 
 /** Focus an element by its id. Opens it, and everything collapsed around it. */

@@ -1,5 +1,6 @@
 // Hidden characters in text of agents: found, and shown as marks such as ⟦U+202E⟧. Pure. The same characters as in
-// `kernel/hidden_characters.py`; a test compares both.
+// `kernel/hidden_characters.py`; a test compares both. Replies of the API and messages of the stream get their marks
+// when they are parsed (`parseVisible`), so no view can forget them; `MarkedText` only gives marks their colour.
 
 /** First and last code point. */
 export const RANGES: [number, number][] = [
@@ -26,7 +27,11 @@ export const RANGES: [number, number][] = [
 ];
 
 const escape = (code: number): string => `\\u{${code.toString(16)}}`;
-const HIDDEN = new RegExp(`[${RANGES.map(([first, last]) => `${escape(first)}-${escape(last)}`).join("")}]`, "gu");
+const CLASS = RANGES.map(([first, last]) => `${escape(first)}-${escape(last)}`).join("");
+const HIDDEN = new RegExp(`[${CLASS}]`, "gu");
+const HIDDEN_OR_MARK = new RegExp(`[${CLASS}]|⟦U\\+[0-9A-F]{4,6}⟧`, "gu");
+/** In JSON, control characters are escaped. */
+const IN_JSON = new RegExp(`\\\\(?:u00|[bfr])|[${CLASS}]`, "u");
 const EMOJI_BEFORE = /(?:[\p{So}\p{Sm}\p{Sk}\ufe0e\ufe0f])$/u;
 const EMOJI_AFTER = /^[\p{So}\p{Sm}\p{Sk}]/u;
 const SELECTOR = /^[\ufe0e\ufe0f]$/;
@@ -37,22 +42,47 @@ export interface TextPart {
   isMark: boolean;
 }
 
-/** The text in parts: visible text, and a mark for each hidden character. */
+/** The text with a mark in place of each hidden character. */
+export function makeVisible(text: string): string {
+  return text.replace(HIDDEN, (character, at: number) => (isHarmless(text, character, at) ? character : markOf(character)));
+}
+
+/** Parse JSON. All strings and names in it have marks in place of hidden characters. */
+export function parseVisible(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  return IN_JSON.test(json) ? withMarks(value) : value;
+}
+
+function withMarks(value: unknown): unknown {
+  if (typeof value === "string") return makeVisible(value);
+  if (Array.isArray(value)) return value.map(withMarks);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [makeVisible(name), withMarks(each)]));
+}
+
+/** JSON with hidden characters as escape sequences: visible, and still the same value. */
+export function escapeHidden(json: string): string {
+  const unit = (code: string): string => `\\u${code.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(HIDDEN, (character) => character.split("").map(unit).join(""));
+}
+
+/** The text in parts: visible text, and a mark for each hidden character. Marks that the text already has are parts, too. */
 export function markedParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
-  for (const { 0: character, index } of text.matchAll(HIDDEN)) {
+  for (const { 0: character, index } of text.matchAll(HIDDEN_OR_MARK)) {
     if (isHarmless(text, character, index)) continue;
     if (index > end) parts.push({ text: text.slice(end, index), isMark: false });
-    parts.push({ text: `⟦${codeOf(character)}⟧`, isMark: true });
+    parts.push({ text: markOf(character), isMark: true });
     end = index + character.length;
   }
   if (end < text.length || parts.length === 0) parts.push({ text: text.slice(end), isMark: false });
   return parts;
 }
 
-export function codeOf(character: string): string {
-  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+/** The mark of a hidden character, or a mark itself. */
+function markOf(found: string): string {
+  return found.startsWith("⟦") ? found : `⟦U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟧`;
 }
 
 /** Whether the character is a line end or part of an emoji. */

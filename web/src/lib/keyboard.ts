@@ -1,6 +1,7 @@
 // Keyboard shortcuts. Keys typed into a form field are ignored. `j` and `k` select agents on the board; in other views
 // they move the focus through the elements with `data-item`. The arrow keys do the same on the board and in search hits.
 import { MENU } from "../routes";
+import { CHORD_KEY } from "./answer-guard";
 import { nextAgent, type Grouping } from "./board-layout";
 import { board } from "./board.svelte";
 import { focusNextItem, focusWait } from "./focus";
@@ -9,7 +10,7 @@ import { ui } from "./ui.svelte";
 
 const GROUPINGS: Record<string, Grouping> = { "1": "attention", "2": "project", "3": "state" };
 
-/** Whether the last key was `g`. */
+/** Whether the last key was `g`: the next one opens a view. */
 let isGoing = false;
 
 export function handleKey(event: KeyboardEvent): void {
@@ -17,7 +18,7 @@ export function handleKey(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   if (target.closest("input:not([type=checkbox]):not([type=range]), select, textarea, dialog")) return;
   const route = isGoing ? MENU.find(({ shortcut }) => shortcut === event.key) : undefined;
-  isGoing = !isGoing && event.key === "g";
+  isGoing = !isGoing && event.key === CHORD_KEY;
   if (route) {
     event.preventDefault();
     router.navigate(route.path);
@@ -42,8 +43,15 @@ function runShortcut(key: string, target: HTMLElement): boolean {
   else if (onBoard && GROUPINGS[key]) ui.grouping.value = GROUPINGS[key];
   else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) router.navigate(agentPath(ui.selected));
   else if (key === "Enter" && target.dataset.open) router.navigate(target.dataset.open);
-  else return false;
+  else return clickShortcut(key);
   return true;
+}
+
+/** Click the element of the view that has this key. */
+function clickShortcut(key: string): boolean {
+  const element = document.querySelector<HTMLElement>(`main [data-shortcut="${CSS.escape(key)}"]`);
+  element?.click();
+  return element !== null;
 }
 
 /** Select the next card, and focus it once it is rendered. */

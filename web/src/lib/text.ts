@@ -114,6 +114,13 @@ function waitingSummary(agent: Agent): string {
   return waitText(last) + more;
 }
 
+/** What a wait asks, without the command or file: the card shows that in full. */
+export function waitTitle(wait: Wait): string {
+  const text = waitText(wait);
+  const subject = text.indexOf(": ");
+  return wait.kind === "permission" && subject !== -1 ? text.slice(0, subject) : text;
+}
+
 /** What a wait asks of the user. */
 export function waitText(wait: Wait): string {
   const text = oneLine(wait.text);

@@ -4,6 +4,7 @@ import type { Body, Reply } from "./api";
 
 /** The description calls fields with a default optional. In this reply they are always present. */
 type Complete<T> = { [N in keyof T]-?: T[N] extends object | null | undefined ? Complete<T[N]> : T[N] };
+type WithComplete<T, N extends keyof T> = Omit<T, N> & { [K in N]-?: Required<NonNullable<T[K]>> };
 
 export type Agent = Reply<"/api/agents/{agent}">;
 export type State = Agent["state"];
@@ -17,12 +18,19 @@ export type PolicyVerdict = Agent["verdicts"][number];
 export type Wait = Agent["waits"][number];
 export type Question = Wait["questions"][number];
 export type FormField = Wait["form"][number];
+export type WaitDetails = WithComplete<Reply<"/api/waits/{wait}">, "request">;
+export type Suggestion = WaitDetails["suggestions"][number];
 export type Answer = Body<"/api/waits/{wait}/answer">;
 
 export type Turn = Reply<"/api/agents/{agent}/turns">[number];
 export type StateChange = Reply<"/api/agents/{agent}/evidence">[number];
 export type ToolCall = Reply<"/api/agents/{agent}/calls">[number];
 export type UsageSample = Reply<"/api/agents/{agent}/usage">[number];
+
+export type Changes = Reply<"/api/agents/{agent}/changes">;
+export type ChangedFile = Changes["files"][number];
+export type Commit = Changes["commits"][number];
+export type Command = Reply<"/api/agents/{agent}/commands">[number];
 
 export type Mission = Reply<"/api/missions/{mission}">;
 export type Task = Reply<"/api/tasks">[number];

@@ -6,6 +6,7 @@ Rules
 - If both the policy and the effort deny a call, the policy's denial is kept.
 - An answer of a person goes to the hook that the client keeps open. An edited input replaces the complete
   input of the call; answers to questions are added to it.
+- Only the permissions that the person selected are granted.
 """
 
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.clients.claude_code.suggestions import selected_updates
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.answers import Answer, answers_to_question
 from claude_headspace.kernel.facts import Event
@@ -90,8 +92,8 @@ def _decision(event: Event, wait: Wait, answer: Answer) -> dict[str, Any]:
         # A plan is approved only with an input (2.1.325). The client has the full plan in a file. The stored plan may
         # be truncated, so it is left out.
         decision["updatedInput"] = {name: value for name, value in _input(event).items() if name != "plan"}
-    if answer.always:
-        decision["updatedPermissions"] = msgspec.json.decode(wait.suggestions)
+    if answer.grant:
+        decision["updatedPermissions"] = selected_updates(wait.suggestions, answer.grant)
     return decision
 
 

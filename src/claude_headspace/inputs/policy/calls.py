@@ -7,9 +7,10 @@ from typing import Any
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.inputs.policy.inspection import Effects, Request, inspect
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient
+from claude_headspace.kernel.hidden_characters import has_hidden
+from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import matches_any, name_pattern
-from claude_headspace.kernel.text import strings_under
+from claude_headspace.kernel.text import strings_in, strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 
 MAX_RECIPIENTS = 50
@@ -46,11 +47,15 @@ def analyse_call(
         tool=tool.name,
         programs=effects.programs,
         paths=effects.paths,
-        traits=effects.traits,
+        traits=(*effects.traits, *_find_hidden_characters(tool_input)),
         message=message,
         home=home,
         project=project,
     )
+
+
+def _find_hidden_characters(tool_input: dict[str, Any]) -> tuple[Trait, ...]:
+    return (Trait.HIDDEN_CHARACTERS,) if any(has_hidden(text) for text in strings_in(tool_input)) else ()
 
 
 COMMAND_FIELDS = (

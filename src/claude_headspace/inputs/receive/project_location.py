@@ -1,11 +1,12 @@
-"""Finds the project location of a directory: its project root and the branch that is checked out.
+"""Finds the project location of a directory: its project root, and the branch and the commit that are checked out.
 
-A hook waits for this, so the I/O is bounded: a few `stat` calls and one or two small files, with a cache and a time
-limit. Only `.git` and `HEAD` are opened, and only if they are regular files.
+A hook waits for this, so the I/O is bounded: a few `stat` calls and a few small files, with a cache and a time limit.
+Only git's own files (`.git`, `HEAD` and the files of references) are opened, and only if they are regular files.
 """
 
 import asyncio
 import os
+import re
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,9 @@ CACHE_SECONDS = 5.0
 TIMEOUT_SECONDS = 0.2
 MAX_CACHED = 2_000
 MAX_HEAD_BYTES = 4_096
+MAX_PACKED_BYTES = 256 * 1_024
+
+_COMMIT = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
 _UNKNOWN = Observations()
 
@@ -64,22 +68,42 @@ def locate_project(directory: str) -> Observations:
         except (OSError, ValueError):
             continue
         if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-            return Observations(project_root=str(folder), branch=_branch(git, is_file=stat.S_ISREG(mode)))
+            branch, commit = _checked_out(git, is_file=stat.S_ISREG(mode))
+            return Observations(project_root=str(folder), branch=branch, commit=commit)
     return Observations(project_root=str(start))
 
 
-def _branch(git: Path, *, is_file: bool) -> str | None:
-    """The branch, or the start of the commit hash. In a worktree `.git` is a file that points to a directory."""
+def _checked_out(git: Path, *, is_file: bool) -> tuple[str | None, str | None]:
+    """The branch, or the start of the commit hash; and the commit. In a worktree `.git` is a file with a directory."""
     if is_file:
         pointer = _read_small_file(git) or ""
         if not pointer.startswith("gitdir: "):
-            return None
+            return None, None
         git = git.parent / pointer.removeprefix("gitdir: ").strip()
     head = (_read_small_file(git / "HEAD") or "").strip()
-    return head.removeprefix("ref: refs/heads/")[:200] if head.startswith("ref: refs/heads/") else head[:12] or None
+    if not head.startswith("ref: "):
+        return head[:12] or None, head if _COMMIT.fullmatch(head) else None
+    reference = head.removeprefix("ref: ")
+    branch = reference.removeprefix("refs/heads/")[:200] if reference.startswith("refs/heads/") else head[:12]
+    return branch, _commit_of(git, reference)
 
 
-def _read_small_file(path: Path) -> str | None:
+def _commit_of(git: Path, reference: str) -> str | None:
+    """The commit of a reference: in a file of its own, or in the file of packed references."""
+    if ".." in reference or not reference.startswith("refs/"):
+        return None
+    shared = git / (_read_small_file(git / "commondir") or ".").strip()
+    for folder in dict.fromkeys((git, shared)):
+        commit = (_read_small_file(folder / reference) or "").strip()
+        if _COMMIT.fullmatch(commit):
+            return commit
+    packed = _read_small_file(shared / "packed-refs", MAX_PACKED_BYTES) or ""
+    lines = (line.split(" ", 1) for line in packed.splitlines())
+    found = next((line[0] for line in lines if len(line) == 2 and line[1] == reference), "")
+    return found if _COMMIT.fullmatch(found) else None
+
+
+def _read_small_file(path: Path, limit: int = MAX_HEAD_BYTES) -> str | None:
     """The text of a regular file, up to a limit. Never blocks on a pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -88,7 +112,7 @@ def _read_small_file(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return None
-        return os.read(handle, MAX_HEAD_BYTES).decode("utf-8", "replace")
+        return os.read(handle, limit).decode("utf-8", "replace")
     except OSError:
         return None
     finally:

@@ -23,17 +23,19 @@ from msgspec import Meta
 
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import transcript
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
+from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.sanitize import Bounds, Redactor, bounded
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
 LocateProject = Callable[[str | None], Awaitable[Observations]]
-"""Finds the project root and the branch of a directory."""
+"""Finds the project root, the branch and the commit of a directory."""
 
 FindAncestry = Callable[[int], Awaitable[Observations]]
 """Finds the start time and the ancestors of a process."""
@@ -52,11 +54,11 @@ NOTES = (
 )
 """The notes that are texts."""
 
-UNAUTHENTICATED_NOTES = (b"delivery-id", b"fired-at", b"unauthenticated")
-"""The notes of a request without the ingest token. All others identify the client, or rules depend on them."""
-
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
+
+SESSION_STARTS = hook_names((HookKind.SESSION_START,))
+"""The hooks with which the checked-out commit is stored."""
 
 _NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
@@ -224,9 +226,7 @@ class HookReceiver:
     async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
         name, received_at = _NAMES.get(event) or event_name(event), self._clock()
         identity, original, value = read_body(body, lenient=lenient)
-        if b"unauthenticated" in notes:
-            notes = {key: note for key, note in notes.items() if key in UNAUTHENTICATED_NOTES}
-        observations = await self._observe(identity, notes)
+        observations = await self._observe(name, identity, notes)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
         envelope_id, payload, delivery_id = new_id(), self._sanitizer.hook(original), notes.get(b"delivery-id")
@@ -245,11 +245,13 @@ class HookReceiver:
         )
         return Received(envelope, decode(envelope, value if payload is original else None), value)
 
-    async def _observe(self, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
+    async def _observe(self, name: str, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
         """The client's terminal, process and project: from the notes, the body and this host."""
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
+        commit = project.commit if name in SESSION_STARTS else None
         if b"unauthenticated" in notes:
-            return Observations(project_root=project.project_root, branch=project.branch, unauthenticated=True)
+            root, branch = project.project_root, project.branch
+            return Observations(project_root=root, branch=branch, commit=commit, unauthenticated=True)
         texts = {name: _text(notes[name]) for name in NOTES if name in notes}
         pid = (_number(notes[b"client-pid"]) if b"client-pid" in notes else None) or identity.client_pid
         client = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
@@ -268,6 +270,7 @@ class HookReceiver:
             declared_mission_id=texts.get(b"mission-id"),
             project_root=project.project_root,
             branch=project.branch,
+            commit=commit,
         )
 
     def _fired_at(self, seconds: bytes, received_at: Micros) -> Micros:

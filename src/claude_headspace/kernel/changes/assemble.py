@@ -1,4 +1,4 @@
-"""Assembles the edits of tool calls into one change per file.
+"""Assembles the edits of tool calls into one change per file, and combines them with the changes in a repository.
 
 Rules
 - Edits that continue each other (the text after one is the text before the next) are shown as one diff from the first
@@ -7,10 +7,12 @@ Rules
 - A file that ends up as it was is not a change.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from claude_headspace.kernel.changes.git_output import changed_lines
 from claude_headspace.kernel.changes.model import FileChange, FileEdit, Hunk
 from claude_headspace.kernel.changes.unified import compare, format_diff
 
@@ -75,6 +77,40 @@ def shortened(change: FileChange, limit: int) -> FileChange:
     """The change with a diff of at most `limit` characters, cut at the end of a line and marked."""
     if len(change.diff) <= limit:
         return change
-    end = change.diff.rfind("\n", 0, max(limit, 1)) + 1
+    end = change.diff.rfind("\n", 0, max(limit, 0)) + 1
     missing = len(change.diff) - end
     return msgspec.structs.replace(change, diff=change.diff[:end], complete=False, left_out=change.left_out + missing)
+
+
+def limited(changes: Iterable[FileChange], total: int | None, each: int | None = None) -> list[FileChange]:
+    """The changes with diffs that fit into a total number of characters, and each into a limit of its own."""
+    if total is None:
+        return list(changes)
+    result, room = list[FileChange](), total
+    for change in changes:
+        result.append(shortened(change, min(room, each or room)))
+        room -= len(result[-1].diff)
+    return result
+
+
+def combine(tools: Sequence[FileChange], repository: Sequence[FileChange], *, is_command: bool) -> list[FileChange]:
+    """The changes by tool calls, and those that only the repository knows.
+
+    A file that both know is shown by its tool calls, which are exact. The diff of the repository replaces them if
+    theirs is not complete, or, for an agent as a whole, if it contains all of their lines and more.
+    """
+    found = {file.path: file for file in repository}
+    combined = [_better(file, found.pop(file.path, None), is_command=is_command) for file in tools]
+    return [*combined, *found.values()]
+
+
+def _better(tool: FileChange, repository: FileChange | None, *, is_command: bool) -> FileChange:
+    if repository is None or (tool.complete and (is_command or not _explains_more(repository, tool))):
+        return tool
+    return msgspec.structs.replace(repository, command_ids=tool.command_ids)
+
+
+def _explains_more(repository: FileChange, tool: FileChange) -> bool:
+    """Whether the repository's diff has every changed line of the tool calls, and others."""
+    lines, known = Counter(changed_lines(repository.diff)), Counter(changed_lines(tool.diff))
+    return known < lines

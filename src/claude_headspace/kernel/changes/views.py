@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from claude_headspace.kernel.changes.assemble import shortened
+from claude_headspace.kernel.changes.assemble import limited
 from claude_headspace.kernel.changes.model import Commit, FileChange
 from claude_headspace.kernel.views import Time, iso
 
@@ -57,12 +57,7 @@ def file_views(changes: Sequence[FileChange], only: frozenset[str] = frozenset()
     """The files, with diffs that fit into the limits; only these paths in full, if given."""
     if only:
         return [_view(change) for change in changes if change.path in only]
-    views, room = list[FileChangeView](), MAX_TOTAL_CHARACTERS
-    for change in changes:
-        short = shortened(change, min(MAX_FILE_CHARACTERS, max(room, 0)))
-        room -= len(short.diff)
-        views.append(_view(short))
-    return views
+    return [_view(change) for change in limited(changes, MAX_TOTAL_CHARACTERS, MAX_FILE_CHARACTERS)]
 
 
 def commit_views(commits: Iterable[Commit]) -> list[CommitView]:

@@ -91,6 +91,8 @@ def evolve(agent: Agent, event: Event) -> Change:
         sessions.record_reading(change, event)
     notice = event.decisions.session_notice
     _apply(change, event.meta, event.fact if notice is None else _effective_fact(change, event.fact, notice))
+    if event.observations.commit is not None:
+        sessions.record_commit(change, event.meta, event.observations.commit)
     _update_state(change)
     if change.agent.mission is not None:
         missions.update_mission(change, change.agent.mission)

@@ -16,6 +16,7 @@ import msgspec
 from claude_headspace.kernel.agent import (
     Agent,
     AgentState,
+    Answered,
     Command,
     FinishedCall,
     Outcome,
@@ -28,6 +29,7 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import ErrandMoved, Meta
+from claude_headspace.kernel.grants import MAX_GRANTS, GivenGrant
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
 from claude_headspace.kernel.wait_request import Ask
 
@@ -290,10 +292,21 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
         change.waits[wait.id] = replace(
             wait, closed_at=change.meta.at, resolution=_resolved(wait, resolution), held_until=0
         )
+        if wait.answered is not None and wait.answered.grants and resolution not in UNANSWERED:
+            _record_grants(agent, wait.answered)
     agent.waits = tuple(wait for wait in agent.waits if wait not in closing)
     if not agent.waits:
         move_command(change, Actor.USER, Intent.ANSWER)
     return True
+
+
+def _record_grants(agent: Agent, answered: Answered) -> None:
+    """Record what the client was granted with an answer that it applied."""
+    given = (
+        GivenGrant(each.kind, each.words, each.destination, answered.by, answered.via, answered.at)
+        for each in answered.grants
+    )
+    agent.grants = (*agent.grants, *given)[-MAX_GRANTS:]
 
 
 def _resolved(wait: Wait, resolution: str) -> str:

@@ -77,7 +77,8 @@ def wait_held(change: Change, _meta: Meta, fact: acts.WaitHeld) -> None:
 def wait_answered(change: Change, meta: Meta, fact: acts.WaitAnswered) -> None:
     """Record an answer. The first answer counts."""
     if (wait := _open_wait(change, fact.wait_id)) is not None and wait.answered is None:
-        store_wait(change, replace(wait, answered=Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id)))
+        answered = Answered(fact.words, fact.by, fact.via, meta.at, meta.event_id, fact.grants)
+        store_wait(change, replace(wait, answered=answered))
 
 
 def wait_taken(change: Change, _meta: Meta, fact: acts.WaitTaken) -> None:

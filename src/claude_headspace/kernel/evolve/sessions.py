@@ -172,6 +172,13 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
     _apply_early_end(change, meta)
 
 
+def record_commit(change: Change, meta: Meta, commit: str) -> None:
+    """Store the commit that was checked out when the session started."""
+    session = change.agent.session
+    if session is not None and session.client_id == meta.session_id and session.commit is None:
+        _store_session(change, replace(session, commit=commit))
+
+
 def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
     """Whether this is the start of the current session, reported late or twice."""
     if session.client_id != meta.session_id:

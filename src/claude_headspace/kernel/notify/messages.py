@@ -1,12 +1,19 @@
-"""The text of notifications: the agent, its location, and what it asks."""
+"""The text of notifications: the agent, its location, and what it asks.
+
+Rules
+- A notification shows the beginning of a request. Unless that is all of it, it says so.
+- Hidden characters in texts of agents are visible marks.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.hidden_characters import make_visible
 
 MAX_TITLE_LENGTH = 120
 MAX_TEXT_LENGTH = 600
+EXCERPT = "Excerpt: see the complete request before you answer."
 
 PermissionVerb = Callable[[str], str]
 """Returns the verb for using a tool, as in "wants to run"; empty if there is none."""
@@ -37,7 +44,9 @@ def wait_text(agent: Agent, wait: Wait) -> str:
     for question in wait.questions:
         lines.append(_truncate(question.text, MAX_TEXT_LENGTH))
         lines += [f"  {number}. {_truncate(option.label, 80)}" for number, option in enumerate(question.options, 1)]
-    return "\n".join((*filter(None, lines), location(agent)))
+    # The summary of a permission is one line of its tool call: never the diff, the other arguments or the line breaks.
+    is_excerpt = wait.kind == "permission" or any(line.endswith("…") for line in lines)
+    return "\n".join(filter(None, (*lines, EXCERPT if is_excerpt else "", location(agent))))
 
 
 def error_title(agent: Agent) -> str:
@@ -69,7 +78,7 @@ def command_text(agent: Agent) -> str:
 def location(agent: Agent) -> str:
     """Project, branch and machine."""
     project = f"{agent.project.name} ({agent.branch})" if agent.branch else agent.project.name
-    return f"in {project} on {agent.host}"
+    return make_visible(f"in {project} on {agent.host}")
 
 
 def digest(names: Collection[str], titles: Sequence[str]) -> tuple[str, str]:
@@ -92,6 +101,6 @@ def _title(text: str) -> str:
 
 
 def _truncate(text: str, max_length: int) -> str:
-    """Join the text to one line of limited length."""
-    line = " ".join(text.split())
+    """Join the text to one line of limited length, with marks for hidden characters."""
+    line = make_visible(" ".join(text.split()))
     return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}…"

@@ -57,6 +57,8 @@ class Trait(StrEnum):
     """The analysis of the tool call exceeded its budget."""
     UNKNOWN_PROGRAM = "unknown-program"
     """The name of a program cannot be determined."""
+    HIDDEN_CHARACTERS = "hidden-characters"
+    """The input has characters that are not visible or change the direction of text."""
 
 
 class Recipient(msgspec.Struct, frozen=True):

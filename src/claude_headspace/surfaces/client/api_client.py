@@ -211,9 +211,10 @@ class ApiClient:
         """Press Esc in the terminal of an agent."""
         return self._post(_path("agents", reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
 
-    def answer(self, wait_id: str, answer: Json) -> Json:
-        """Answer a wait."""
-        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, answer)
+    def answer(self, wait_id: str, answer: Json, *, grant: Sequence[str] = ()) -> Json:
+        """Answer a wait. `grant` has the ids of suggestions of the wait that are granted, too."""
+        body = {**answer, "grant": list(grant)} if grant else answer
+        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, body)
 
     def notifications(self) -> Json:
         """Sent and delayed notifications."""

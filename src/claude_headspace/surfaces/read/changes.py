@@ -70,6 +70,10 @@ class ChangeQueries:
         chosen = commands[index]
         return Scope(agent, commands[index:], chosen, chosen.started_at, following)
 
+    def start_commit(self, agent: Agent) -> str | None:
+        """The commit that was checked out when the agent's first session started, if it was recorded."""
+        return next((session.commit for session in self._reader.sessions(agent.id) if session.commit), None)
+
     def by_tools(self, scope: Scope) -> ToolChanges:
         """The changes by tool calls, assembled by file."""
         events = _Pages(self._reader, scope)

@@ -1,0 +1,1 @@
+"""Reads the repositories that agents of this machine work in."""

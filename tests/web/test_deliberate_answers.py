@@ -1,0 +1,275 @@
+"""The wrong keys at the wrong time answer nothing, and nothing moves under the pointer."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support import RunningDaemon, wait_until
+from tests.web.conftest import Pages
+from tests.web.held_waits import HeldHook, answers, decision, hold, settle
+
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "make:*"}],
+    "behavior": "allow",
+    "destination": "session",
+}
+MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+IGNORED = "Nothing was sent"
+
+
+def hold_bash(daemon: RunningDaemon, folder: Path, command: str = "make deploy", **more: Any) -> HeldHook:
+    """A permission request for a command."""
+    return hold(daemon, folder, tool_name="Bash", tool_input={"command": command}, **more)
+
+
+def hold_two(daemon: RunningDaemon, folder: Path) -> tuple[HeldHook, HeldHook]:
+    """Two agents that ask for permission; the first waits longer."""
+    first = hold_bash(daemon, folder, "make first", session="one")
+    return first, hold_bash(daemon, folder, "make second", session="two")
+
+
+def card(page: Page, text: str) -> Locator:
+    """The card of the wait with this text in its request."""
+    return page.locator("article.wait").filter(has=page.locator("pre", has_text=text))
+
+
+def allow_button(of: Locator) -> Locator:
+    """The button that allows the request."""
+    return of.get_by_role("button", name="Allow", exact=True)
+
+
+def focus(page: Page, target: Locator) -> None:
+    """Focus a card and wait until its keys work."""
+    target.focus()
+    settle(page)
+
+
+def pause(page: Page) -> None:
+    """Longer than the time between two keys that belong together."""
+    page.wait_for_timeout(600)
+
+
+def test_a_chord_opens_its_view_and_answers_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """`g a` goes to the activity, fast or slow, even with the focus in a wait that has suggestions."""
+    hold_bash(daemon, tmp_path, permission_suggestions=[RULE, MODE])
+    page = pages.open(daemon, "/waits")
+    for between in (0, 700):
+        focus(page, page.locator("article.wait"))
+        page.keyboard.press("g")
+        page.wait_for_timeout(between)
+        page.keyboard.press("a")
+        expect(page).to_have_url(daemon.url + "/activity")
+        page.goto(daemon.url + "/waits")
+        expect(page.locator("article.wait")).to_be_visible()
+    assert answers(daemon) == []
+
+
+@pytest.mark.parametrize("key", ["d", "y", "a"])
+def test_other_chords_answer_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path, key: str) -> None:
+    """After `g`, a key of a wait is not an answer, whether it belongs to a view or not."""
+    hold_bash(daemon, tmp_path, permission_suggestions=[RULE])
+    page = pages.open(daemon, "/waits")
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("g")
+    page.keyboard.press(key)
+    pause(page)
+    assert answers(daemon) == []
+
+
+def test_a_key_right_after_the_focus_answers_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The card says that nothing was sent. After half a second, the same key answers."""
+    hook = hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    page.locator("article.wait").focus()
+    page.keyboard.press("y")
+    expect(page.get_by_text(IGNORED)).to_be_visible()
+    assert answers(daemon) == []
+    settle(page)
+    pause(page)
+    page.keyboard.press("y")
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_a_click_right_after_a_layout_change_answers_nothing(
+    pages: Pages, daemon: RunningDaemon, tmp_path: Path
+) -> None:
+    """Something above the card grows, and a click meets a button that was not there before."""
+    hook = hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    page.evaluate(
+        """() => {
+            const added = document.createElement("div");
+            added.style.height = "90px";
+            document.querySelector(".page").prepend(added);
+            document.querySelector("article .buttons button").click();
+        }"""
+    )
+    expect(page.get_by_text(IGNORED)).to_be_visible()
+    assert answers(daemon) == []
+    allow_button(page.locator("article.wait")).click()
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_scrolling_is_not_a_layout_change(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A click after scrolling counts, because the user moved the button."""
+    hook = hold_bash(daemon, tmp_path, "\n".join(f"echo {number}" for number in range(120)))
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    page.evaluate("document.querySelector('main').scrollTo({ top: 10_000, behavior: 'instant' })")
+    expect(allow_button(page.locator("article.wait"))).to_be_enabled()
+    page.evaluate("document.querySelector('article .buttons button').click()")
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_a_double_click_answers_once(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The answered card stays in place, and the button of the next card does not move."""
+    first, _ = hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    before = allow_button(card(page, "make second")).bounding_box()
+    allow_button(card(page, "make first")).dblclick()
+    assert decision(first) == {"behavior": "allow"}
+    expect(card(page, "make first")).to_contain_text("llowed by")
+    wait_until(lambda: len(daemon.get("/api/waits").json()) == 1, "the wait to close")
+    pause(page)
+    assert allow_button(card(page, "make second")).bounding_box() == before
+    assert answers(daemon) == ["allowed"]
+
+
+def test_a_double_press_answers_once(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The second `y` does not answer the next wait."""
+    first, _ = hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    focus(page, card(page, "make first"))
+    page.keyboard.press("y")
+    page.keyboard.press("y")
+    assert decision(first) == {"behavior": "allow"}
+    page.keyboard.press("y")
+    pause(page)
+    page.keyboard.press("y")
+    pause(page)
+    assert answers(daemon) == ["allowed"]
+
+
+def test_pressing_a_twice_grants_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """`a` only shows what can be granted. Nothing is selected, and more presses change nothing."""
+    hold_bash(daemon, tmp_path, permission_suggestions=[RULE, MODE])
+    page = pages.open(daemon, "/waits")
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("a")
+    expect(page.get_by_role("checkbox")).to_have_count(2)
+    for key in ("a", "a", "Enter"):
+        page.keyboard.press(key)
+        pause(page)
+    assert page.get_by_role("checkbox", checked=True).count() == 0
+    page.get_by_role("button", name="Allow, and grant").click(force=True)
+    pause(page)
+    assert answers(daemon) == []
+
+
+def test_the_next_wait_is_offered_and_has_the_focus(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Enter goes there; a key at that moment answers nothing, half a second later it does."""
+    first, second = hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    focus(page, card(page, "make first"))
+    page.keyboard.press("d")
+    assert decision(first)["behavior"] == "deny"
+    expect(page.get_by_role("button", name="Next:")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(card(page, "make second")).to_be_focused()
+    page.keyboard.press("y")
+    assert answers(daemon) == ["denied"]
+    settle(page)
+    pause(page)
+    page.keyboard.press("y")
+    assert decision(second) == {"behavior": "allow"}
+
+
+def test_an_answered_card_stays_until_it_is_dismissed(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """It keeps its height while it shows the result."""
+    hook = hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    shown = page.locator("article.wait")
+    before = shown.bounding_box()
+    allow_button(shown).click()
+    decision(hook)
+    wait_until(lambda: daemon.get("/api/waits").json() == [], "the wait to close")
+    expect(shown).to_contain_text("llowed by")
+    pause(page)
+    assert shown.bounding_box() == before
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("No agent is waiting for you")).to_be_visible()
+
+
+def test_a_card_closed_by_someone_else_ignores_input(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """What is typed meanwhile goes nowhere: no other wait, agent or grouping. Escape dismisses the card."""
+    first, _ = hold_two(daemon, tmp_path)
+    page = pages.open(daemon)
+    [wait] = [each for each in daemon.get("/api/waits").json() if each["summary"] == "make first"]
+    page.locator(f"[data-agent='{wait['agent_id']}']").click()
+    panel = page.get_by_role("complementary", name="Selected agent")
+    panel.get_by_label("If denied: reason or instructions").fill("no")
+    daemon.send("POST", f"/api/waits/{wait['id']}/answer", {"decision": "deny"}, scope="act")
+    decision(first)
+    expect(panel.locator("article.wait.closed")).to_contain_text("enied by")
+    name = panel.get_by_role("heading", level=2).inner_text()
+    page.keyboard.type("12ydajnw3")
+    page.keyboard.press("Enter")
+    pause(page)
+    assert panel.get_by_role("heading", level=2).inner_text() == name
+    assert panel.get_by_label("If denied: reason or instructions").input_value() == "no"
+    assert page.evaluate("localStorage.getItem('headspace.view')") is None
+    assert page.url.rstrip("/") == daemon.url
+    assert answers(daemon) == ["denied"]
+    page.keyboard.press("Escape")
+    expect(panel.locator("article.wait")).to_have_count(0)
+
+
+def test_a_plan_is_approved_only_after_its_end_was_visible(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """All steps are shown. `y` at the top explains what to do; after scrolling to the end it approves."""
+    plan = "\n".join(f"{number}. Step {number} of the plan" for number in range(1, 81))
+    hook = hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": plan})
+    page = pages.open(daemon, "/waits")
+    expect(page.locator("article.wait li")).to_have_count(80)
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("y")
+    expect(page.get_by_text("Scroll to the end of the plan before you approve it.")).to_be_attached()
+    assert answers(daemon) == []
+    page.get_by_role("button", name="Approve").scroll_into_view_if_needed()
+    settle(page)
+    pause(page)
+    page.keyboard.press("y")
+    assert decision(hook)["behavior"] == "allow"
+
+
+def test_an_answer_can_be_delayed_and_undone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The delay is a setting of the browser. `u` cancels; without it, the answer is sent."""
+    hook = hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/settings")
+    page.get_by_label("Send an answer that allows something").select_option("after 3 seconds")
+    page.goto(daemon.url + "/waits")
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("y")
+    expect(page.get_by_text("Sending in")).to_be_visible()
+    pause(page)
+    page.keyboard.press("u")
+    page.wait_for_timeout(3_500)
+    assert answers(daemon) == []
+    allow_button(page.locator("article.wait")).click()
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_the_help_lists_the_keys_of_waits(pages: Pages, daemon: RunningDaemon) -> None:
+    """`y`, `d`, `a` and `u`."""
+    page = pages.open(daemon)
+    page.keyboard.press("?")
+    shown = page.get_by_role("dialog", name="Keyboard shortcuts")
+    for key in "ydau":
+        expect(shown.locator("kbd", has_text=key).filter(has_text=key).first).to_be_visible()
+    expect(shown.get_by_text("in a wait: allow, approve")).to_be_visible()

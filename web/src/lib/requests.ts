@@ -1,0 +1,54 @@
+// The complete request of a wait, divided into the parts that the page shows, and what can be granted. Pure.
+import type { Suggestion, WaitDetails } from "./types";
+
+export interface RequestParts {
+  /** One line above a diff: what is done to which file. */
+  title: string;
+  diff: string;
+  markdown: string;
+  /** Shown as it is, with its line breaks. */
+  verbatim: string;
+  arguments: [string, unknown][];
+}
+
+const NOTHING: RequestParts = { title: "", diff: "", markdown: "", verbatim: "", arguments: [] };
+
+/** A diff, a plan as Markdown, a command with its other arguments, or all arguments by name. */
+export function requestParts({ kind, questions, request }: Pick<WaitDetails, "kind" | "questions" | "request">): RequestParts {
+  if (questions.length > 0) return NOTHING;
+  if (request.diff) return { ...NOTHING, title: request.text, diff: request.diff };
+  if (kind !== "permission") return { ...NOTHING, markdown: request.text };
+  const named = Object.entries(request.arguments);
+  const others = named.filter(([, value]) => value !== request.text);
+  if (others.length < named.length || named.length === 0) return { ...NOTHING, verbatim: request.text, arguments: others };
+  return { ...NOTHING, arguments: named };
+}
+
+/** A value of an argument: texts as they are, everything else as JSON. */
+export function argumentText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+/** "U+202E RIGHT-TO-LEFT OVERRIDE (2 times), U+200B ZERO WIDTH SPACE". */
+export function hiddenCharactersText(found: WaitDetails["hidden_characters"]): string {
+  const counts = new Map<string, number>();
+  for (const { code, name } of found) counts.set(`${code} ${name}`, (counts.get(`${code} ${name}`) ?? 0) + 1);
+  return [...counts].map(([character, times]) => (times > 1 ? `${character} (${times} times)` : character)).join(", ");
+}
+
+const LIFETIMES: Record<string, string> = {
+  "this session": "until this session ends",
+  "this project, for you": "in this project's settings, only for you, until you remove it",
+  "this project, for everyone": "in this project's shared settings, for everyone who works on it, until someone removes it",
+  "all your projects": "in your own settings, for all your projects, until you remove it",
+};
+
+/** Where a grant is stored, and for how long. */
+export function lifetimeText(destination: string): string {
+  return LIFETIMES[destination] ?? destination;
+}
+
+/** Rules and directories first. A change of the mode is listed last, because it allows more than this request. */
+export function sortedSuggestions(suggestions: readonly Suggestion[]): Suggestion[] {
+  return suggestions.toSorted((a, b) => Number(a.kind === "mode") - Number(b.kind === "mode"));
+}
