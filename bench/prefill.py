@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import sessions
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules, Submission
+from claude_headspace.engine.submission import BatchFunctions, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 
@@ -31,7 +31,7 @@ def fill(url: str, already: int, wanted: int, progress: Callable[[int], None]) -
         events = islice(_events(), already, wanted)
         for number, batch in enumerate(iter(lambda: list(islice(events, BATCH)), [])):
             with journal.transaction() as transaction:
-                work = Batch(transaction, BatchRules(new_id=lambda: f"past-{next(ids):012}"))
+                work = Batch(transaction, BatchFunctions(new_id=lambda: f"past-{next(ids):012}"))
                 work.process([Submission(envelope, None, None) for envelope in batch])  # type: ignore[arg-type]
                 transaction.write(work.records)
             progress(already + number * BATCH)

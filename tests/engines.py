@@ -3,21 +3,21 @@
 from collections.abc import Callable, Sequence
 
 from claude_headspace.engine.changes import ChangePublisher
-from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, ChooseNotices, no_notices
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.submission import DEFAULT_FUNCTIONS, BatchFunctions, ChooseNotices, no_notices
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.ports import StreamMessage, Writer
 from claude_headspace.testing import ManualClock
 
 
 def engine_over(
     journal: Writer,
-    new_id: Callable[[], str] = DEFAULT_RULES.new_id,
+    new_id: Callable[[], str] = DEFAULT_FUNCTIONS.new_id,
     on_messages: Callable[[Sequence[StreamMessage]], None] = lambda _messages: None,
     choose_notices: ChooseNotices = no_notices,
     changes: ChangePublisher | None = None,
-) -> Engine:
+) -> EventWriter:
     """An engine that is not started."""
     changes = changes or ChangePublisher()
     changes.on_messages(on_messages)
-    rules = BatchRules(choose_notices=choose_notices, new_id=new_id)
-    return Engine(journal, changes, "laptop", ManualClock(), rules=rules)
+    functions = BatchFunctions(choose_notices=choose_notices, new_id=new_id)
+    return EventWriter(journal, changes, "laptop", ManualClock(), functions=functions)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules, Submission
+from claude_headspace.engine.submission import BatchFunctions, Submission
 from claude_headspace.journal import schema
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.envelope import Envelope
@@ -81,7 +81,7 @@ def store(journal: Journal, *envelopes: Envelope) -> list[StreamMessage]:
     numbers = [int(agent.id.removeprefix("agent-")) for agent in journal.agents(ended_after=0)]
     ids = iter(f"agent-{max(numbers, default=0) + n}" for n in range(1, 100))
     with journal.transaction() as transaction:
-        batch = Batch(transaction, BatchRules(new_id=lambda: next(ids)))
+        batch = Batch(transaction, BatchFunctions(new_id=lambda: next(ids)))
         batch.process([submission(envelope) for envelope in envelopes])
         return transaction.write(batch.records) if batch.records else []
 

@@ -150,12 +150,12 @@ def _write_backup(database: Path, file: Path, *, quiet: bool) -> int:
     with progress_bar("Copying", database.stat().st_size, quiet=quiet) as advance:
         done = 0
 
-        def tell(pages: int, _total: int) -> None:
+        def report_progress(pages: int, _total: int) -> None:
             nonlocal done
             advance((pages - done) * 4_096)
             done = pages
 
-        return write(database, file, tell)
+        return write(database, file, report_progress)
 
 
 @examples("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace")

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules
+from claude_headspace.engine.submission import BatchFunctions
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.effort import acts
@@ -134,7 +134,7 @@ def test_a_failed_batch_leaves_no_trace(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
+            batch = Batch(transaction, BatchFunctions(new_id=lambda: "agent-1"))
             batch.process([submission(hook("SessionStart"))])
             transaction.write(batch.records)
             raise Unlucky
@@ -368,7 +368,7 @@ def test_a_failed_batch_leaves_no_effort(journal: Journal) -> None:
     """Neither in the database nor in the cache."""
     store(journal, effort_started(1))
     with suppress(ZeroDivisionError), journal.transaction() as transaction:
-        batch = Batch(transaction, BatchRules(new_id=lambda: "x"))
+        batch = Batch(transaction, BatchFunctions(new_id=lambda: "x"))
         batch.process([submission(effort_started(2, "e2"))])
         transaction.write(batch.records)
         raise ZeroDivisionError

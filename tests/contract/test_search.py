@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules
+from claude_headspace.engine.submission import BatchFunctions
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.search_terms import Query, parse_query, query_steps
 from claude_headspace.ports import Journal, SearchFilter
@@ -137,7 +137,7 @@ def test_only_committed_documents_are_found(journal: Journal) -> None:
 
     def half_a_batch() -> None:
         with journal.transaction() as transaction:
-            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-9"))
+            batch = Batch(transaction, BatchFunctions(new_id=lambda: "agent-9"))
             prompt = hook("UserPromptSubmit", session_id="s9", prompt="unheard")
             batch.process([submission(prompt)])
             transaction.write(batch.records)

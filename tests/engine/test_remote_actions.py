@@ -8,7 +8,7 @@ import pytest
 
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.remote_actions import Action, Handler, RemoteActions
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.ports import StreamMessage
@@ -67,7 +67,7 @@ class Team:
         self._published = 0
         changes = ChangePublisher()
         changes.on_agent(self._follow)
-        self.engine = Engine(journal, changes, "laptop", self.clock)
+        self.engine = EventWriter(journal, changes, "laptop", self.clock)
 
     @property
     def agent(self) -> Agent:

@@ -408,7 +408,7 @@ def test_a_reused_pane_ends_the_agent_before() -> None:
         second = await room.engine.submit(begins("two", "/b", 7))
         gone = room.journal.agent(first.agent.id)
         assert gone is not None
-        assert (gone.ended_at is not None, gone.end_reason) == (True, "another client began in its pane")
+        assert (gone.ended_at is not None, gone.end_reason) == (True, "another client started in its pane")
         third = await room.engine.submit(begins("three", "/c", 8))
         assert len({each.agent.id for each in (first, second, third)}) == 3
         there = room.journal.agent(second.agent.id)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules, Submission
+from claude_headspace.engine.submission import BatchFunctions, Submission
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.envelope import Envelope, Observations
@@ -36,7 +36,7 @@ def writers(postgres: Postgres) -> Iterator[list[SqlJournal]]:
 def store(journal: SqlJournal, *envelopes: Envelope) -> list[str]:
     """Process envelopes as one batch; returns how each agent was found."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, BatchRules(new_id=lambda: f"agent-{next(_ids)}"))
+        batch = Batch(transaction, BatchFunctions(new_id=lambda: f"agent-{next(_ids)}"))
         outcomes = batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
     return [outcome.strategy.value for outcome in outcomes if isinstance(outcome, Outcome)]
@@ -109,7 +109,7 @@ def test_a_failed_batch_leaves_no_rows_and_no_locks(writers: list[SqlJournal]) -
 
     def half_a_batch() -> None:
         with one.transaction() as transaction:
-            batch = Batch(transaction, BatchRules(new_id=lambda: "agent-0"))
+            batch = Batch(transaction, BatchFunctions(new_id=lambda: "agent-0"))
             batch.process([Submission(hook("SessionStart"), None, None)])  # type: ignore[arg-type]
             transaction.write(batch.records)
             raise Unlucky

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, event, text
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules, Submission
+from claude_headspace.engine.submission import BatchFunctions, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.journal.sql import SqlJournal
 from claude_headspace.kernel.correlate import Identity
@@ -19,7 +19,7 @@ from claude_headspace.testing import START, hook
 def store(journal: SqlJournal, *envelopes: Envelope) -> None:
     """Process envelopes as one batch."""
     with journal.transaction() as transaction:
-        batch = Batch(transaction, BatchRules(new_id=lambda: "agent-1"))
+        batch = Batch(transaction, BatchFunctions(new_id=lambda: "agent-1"))
         batch.process([Submission(envelope, None, None) for envelope in envelopes])  # type: ignore[arg-type]
         transaction.write(batch.records)
 

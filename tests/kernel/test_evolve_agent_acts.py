@@ -59,7 +59,7 @@ def test_a_remote_action_is_published_and_changes_nothing() -> None:
     story.prompted()
     ended = act(story.agent, acts.AgentClosed(reason="closed"), 5).agent
     for agent in (story.agent, ended):
-        change = act(agent, facts.ErrandMoved("e1", "asked"), 9)
+        change = act(agent, facts.RemoteActionStep("e1", "asked"), 9)
         assert (change.turns, change.commands, change.waits, change.agent.state) == ([], {}, {}, agent.state)
         (told,) = [each for each in react(agent, change) if each.type == "errand_moved"]
         assert (told.data["id"], told.data["step"], told.data["host"]) == ("e1", "asked", agent.host)

@@ -144,7 +144,7 @@ def test_a_conversation_is_told_each_result_once() -> None:
     story.report(ended, origin=Origin.OPERATOR)
     [news] = story.agent.worker_reports
     assert (news.text, news.woken) == ("There are 12.", False)
-    story.report(acts.ConversationWoken(), origin=Origin.OPERATOR)
+    story.report(acts.ConversationPrompted(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
     told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
     story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=told)

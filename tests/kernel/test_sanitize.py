@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.facts import ToolStarted
-from claude_headspace.kernel.sanitize import REDACTED, Bounds, Redactor, bounded, cut
+from claude_headspace.kernel.sanitize import REDACTED, Bounds, Redactor, cut, truncate
 from claude_headspace.testing import hook
 
-BOUNDS = Bounds(speech=8_000, result=2_000)
+BOUNDS = Bounds(message=8_000, result=2_000)
 
 
 def kept(**payload: Any) -> Any:
     """A payload as it is kept."""
-    return json.loads(bounded(json.dumps(payload).encode(), BOUNDS))
+    return json.loads(truncate(json.dumps(payload).encode(), BOUNDS))
 
 
 def test_what_is_short_stays_byte_for_byte() -> None:
     """Spaces, order and all."""
     raw = b'{ "b": 1,\n "a": "' + b"x" * 1_900 + b'" }'
-    assert bounded(raw, BOUNDS) is raw
+    assert truncate(raw, BOUNDS) is raw
 
 
 def test_a_long_result_is_cut_in_the_middle_and_says_so() -> None:
@@ -48,8 +48,8 @@ def test_messages_have_a_larger_limit() -> None:
 def test_the_same_input_is_cut_alike_wherever_it_stands() -> None:
     """A dialog is matched with its call by the input: both must be kept alike, whatever stands beside."""
     call = {"file_path": "/a.py", "content": "line\n" * 2_000, "n": 1.0}
-    one = bounded(json.dumps({"tool_input": call, "tool_name": "Write"}).encode(), BOUNDS)
-    two = bounded(json.dumps({"tool_name": "Write", "extra": "y" * 5_000, "tool_input": call}).encode(), BOUNDS)
+    one = truncate(json.dumps({"tool_input": call, "tool_name": "Write"}).encode(), BOUNDS)
+    two = truncate(json.dumps({"tool_name": "Write", "extra": "y" * 5_000, "tool_input": call}).encode(), BOUNDS)
     facts = []
     for payload in (one, two):
         fact = decode(hook("PreToolUse", **json.loads(payload))).fact
@@ -82,7 +82,7 @@ def test_many_members_are_bounded_too() -> None:
     assert found["m0"] == "x" * 1_500
     assert found["m99"] == "… [1,502 bytes left out] …"
     assert found["session_id"] == "one"
-    assert len(json.dumps(found)) < 9 * BOUNDS.speech
+    assert len(json.dumps(found)) < 9 * BOUNDS.message
 
 
 def test_identity_is_never_cut() -> None:
@@ -95,7 +95,7 @@ def test_identity_is_never_cut() -> None:
 @pytest.mark.parametrize("raw", [b"[" * 5_000, b"\xff" * 5_000, b'"' + b"x" * 5_000 + b'"', b'{"a":' * 3_000])
 def test_invalid_json_is_unchanged(raw: bytes) -> None:
     """Nothing raises."""
-    assert bounded(raw, BOUNDS) == raw
+    assert truncate(raw, BOUNDS) == raw
 
 
 @given(st.text(min_size=1), st.integers(100, 5_000))

@@ -153,6 +153,26 @@ def test_a_question_is_shown_with_its_options(asking: AskingClient) -> None:
     assert [option["label"] for option in wait["questions"][0]["options"]] == ["Red", "Blue"]
 
 
+def test_a_question_at_the_end_of_a_reply_is_shown_with_the_reply(asking: AskingClient) -> None:
+    """The board shows only its end."""
+    message = "I found two ways. " * 40 + "Which one should I use?"
+    asking.hook("Stop", last_assistant_message=message)
+    [wait] = wait_until(lambda: asking.daemon.get("/api/waits").json(), "a wait")
+    assert len(wait["text"]) < len(message)
+    request = shown(asking, wait["id"])["request"]
+    assert (request["text"], request["complete"]) == (message, True)
+
+
+def test_the_form_of_a_server_is_shown_with_its_hidden_characters(asking: AskingClient) -> None:
+    """The text is the message of the server; its fields are in `form`."""
+    form = {"properties": {"board": {"type": "string", "title": "Bo\u202eard"}}}
+    asking.fire("Elicitation", mcp_server_name="boards", message="Which?", requested_schema=form)
+    [wait] = wait_until(asking.held, "a held wait")
+    found = shown(asking, wait["id"])
+    assert (found["request"]["text"], found["request"]["complete"]) == ("Which?", True)
+    assert [(each["at"], each["code"]) for each in found["hidden_characters"]] == [(-1, "U+202E")]
+
+
 def test_a_long_request_is_cut_visibly_and_can_be_read_in_full(asking: AskingClient) -> None:
     """Longer than what is stored of an event. Beginning and end are shown, and the number of characters between."""
     command = "".join(f"echo {number:06d}\n" for number in range(10_000)) + "git push --force"
@@ -182,7 +202,9 @@ def test_the_file_is_not_compared_after_the_dialog(asking: AskingClient) -> None
     wait = details(asking, "Edit", given)
     end(asking, "Edit", given)
     diff = shown(asking, wait["id"])["request"]["diff"]
-    assert diff.startswith("# file not readable: the client does not wait for an answer; line numbers are relative\n")
+    assert diff.startswith(
+        "# file not readable: its dialog cannot be answered through Headspace; line numbers are relative\n"
+    )
     assert "line 17" not in diff
 
 

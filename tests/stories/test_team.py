@@ -75,8 +75,11 @@ def test_the_daemon_on_the_agents_machine_makes_the_diff(tmp_path: Path, databas
         found = two.get(path).json()
         assert found["request"] == one.get(path).json()["request"]
         assert found["request"]["diff"] == "--- a/app.py\n+++ b/app.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
+        again = two.get(path).json()["request"]
+        assert again == found["request"]
+        assert [event["name"] for event in two.get("/api/events").json()].count("ErrandDone") == 1
         one.kill()
-        alone = two.get(path).json()["request"]
+        alone = two.get(f"{path}?all=true").json()["request"]
         assert alone["diff"].startswith("# file not readable: The daemon on one did not accept the request in time.")
         assert (alone["text"], "a = 1" in alone["diff"]) == ("Edit app.py", False)
         hook.communicate(timeout=LIMIT_SECONDS)

@@ -3,6 +3,7 @@
 The agents are built from the kernel's types and views, so they have all fields of real ones.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -294,12 +295,38 @@ class FixedFeed:
         self.emit(FeedEvent(kind, data))
 
 
+SAMPLE_CHANGES: Json = {
+    "commits": [{"id": "0123456789abcdef", "subject": "Rename the button", "at": iso_ago(60)}],
+    "files": [
+        {
+            "path": "src/button.py",
+            "old_path": None,
+            "status": "modified",
+            "added": 1,
+            "removed": 1,
+            "source": "tool",
+            "complete": True,
+            "left_out": 0,
+            "diff": "--- a/src/button.py\n+++ b/src/button.py\n@@ -1,2 +1,2 @@\n-old\n+new \u202e\x1b[31m\n kept\n",
+        }
+    ],
+    "added": 1,
+    "removed": 1,
+    "complete": True,
+    "left_out": 0,
+    "git_problem": None,
+}
+"""What an agent changed, with hidden characters."""
+
+
 class RecordingActions:
     """Actions that only record their calls."""
 
     def __init__(self) -> None:
         self.recorded: list[tuple[str, ...]] = []
         self.is_failing = False
+        self.requests: dict[str, Json] = {}
+        """By wait: parts of its details that differ from the plain ones."""
 
     def _record(self, *call: str) -> ActionResult:
         self.recorded.append(call)
@@ -316,11 +343,27 @@ class RecordingActions:
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         return self._record("answer", agent["name"], wait["id"], json.dumps(answer))
 
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        self.recorded.append(("request", wait["id"], str(everything)))
+        request = {
+            "text": wait["summary"] or wait["text"],
+            "diff": "",
+            "arguments": {},
+            "complete": True,
+            "left_out": 0,
+        }
+        plain = {"request": request, "hidden_characters": [], "suggestions": []}
+        return {**wait, **plain, **self.requests.get(wait["id"], {})}
+
     def interrupt(self, agent: Json) -> ActionResult:
         return self._record("interrupt", agent["name"])
 
     def resume(self, agent: Json) -> ActionResult:
         return self._record("resume", agent["name"])
+
+    def changes(self, agent: Json) -> Json:
+        self._record("changes", agent["name"])
+        return SAMPLE_CHANGES
 
     def mark_seen(self, agent: Json) -> None:
         self.recorded.append(("mark_seen", agent["name"]))
@@ -330,9 +373,25 @@ class RecordingActions:
         return False
 
 
-def make_app(feed: FixedFeed | None = None, actions: RecordingActions | None = None, palette: str = "dark") -> Top:
-    """The app with a fixed board."""
-    return Top(feed or FixedFeed(), actions or RecordingActions(), clock, palette)
+class Ticks:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make_app(
+    feed: FixedFeed | None = None,
+    actions: RecordingActions | None = None,
+    palette: str = "dark",
+    monotonic: Callable[[], float] | None = None,
+) -> Top:
+    """The app with a fixed board. By default a second passes between any two things that happen."""
+    passing = itertools.count().__next__
+    return Top(feed or FixedFeed(), actions or RecordingActions(), clock, palette, monotonic=monotonic or passing)
 
 
 def screen_text(app: Top) -> str:

@@ -499,3 +499,33 @@ def test_there_is_no_polling() -> None:
         assert feed.reloads == 0
 
     drive(script)
+
+
+def test_changes_are_shown_over_the_board() -> None:
+    """With marks for hidden characters; esc returns to the board."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        name = selected_name(app)
+        await user.press("c")
+        await until(user, lambda: f"changes of {name}" in screen_text(app) and "-old" in screen_text(app))
+        shown = screen_text(app)
+        assert ("changes", name) in actions.recorded
+        assert "0123456789 Rename the button" in shown
+        assert "modified src/button.py  +1 −1" in shown
+        assert "+new ⟦U+202E⟧⟦U+001B⟧[31m" in shown
+        await user.press("end", "pageup", "k", "j", "home", "escape")
+        await until(user, lambda: "changes of" not in screen_text(app))
+
+    drive(script)
+
+
+def test_changes_that_cannot_be_read_are_reported() -> None:
+    """In the footer; nothing opens."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        actions.is_failing = True
+        await user.press("c")
+        await until(user, lambda: "does not run in tmux" in screen_text(app))
+        assert not app.screen.is_modal
+
+    drive(script)

@@ -42,7 +42,7 @@ def serve(
         screen = output.screen()
         warnings = {
             "waiting": unavailable and WAITING_FOR_DATABASE.format(unavailable),
-            "names": NO_ALLOWED_HOSTS if server.answers_nobody_else(settings) else "",
+            "names": NO_ALLOWED_HOSTS if server.rejects_all_remote_hosts(settings) else "",
         }
         needs_token = settings.ingest == "token"
         log_file = str(paths.log_file)

@@ -1,7 +1,7 @@
-"""The components below the surfaces, in groups: what everything needs, the stream, the inputs, the engine, the outputs.
+"""The components below the surfaces, in groups: what everything needs, the stream, the inputs, the hooks, the outputs.
 
 Each group is a dataclass with a builder. A builder gets earlier groups only, so the groups form a line:
-base → stream → inputs → engine → outputs.
+base → stream → inputs → hooks → outputs.
 """
 
 import uuid
@@ -15,11 +15,11 @@ from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
 from claude_headspace.engine.outages import Outages
-from claude_headspace.engine.pipeline import HookPipeline, Order
+from claude_headspace.engine.pipeline import HookPipeline, StorageOrder
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.spool_fallback import SpoolFallback
-from claude_headspace.engine.submission import BatchRules
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.submission import BatchFunctions
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
@@ -139,7 +139,7 @@ def build_stream(base: Base) -> Stream:
 class Inputs:
     """Where events come from, with the engine that stores them."""
 
-    engine: Engine
+    engine: EventWriter
     guard: PolicyGuard
     agents: AgentCache
     locations: ProjectLocator
@@ -164,12 +164,14 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     guard = PolicyGuard(base.paths, settings.policy_preset)
     agents, locations = AgentCache(base.host), ProjectLocator()
     clients = ClientProcesses(base.host, agents)
-    engine = Engine(
+    engine = EventWriter(
         base.journal,
         base.changes,
         base.host,
         clock,
-        rules=BatchRules(guard.judge, partial(session_notice, claude_os_settings(settings)), clients.is_client_running),
+        functions=BatchFunctions(
+            guard.judge, partial(session_notice, claude_os_settings(settings)), clients.is_client_running
+        ),
         outages=base.outages,
         observe_commit=base.metrics.committed,
         check_may_write=stream.listener.require_host_name if stream.listener else None,
@@ -185,7 +187,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler, clients)
 
 
-async def _submit(engine: Engine, envelope: Envelope, agent_id: str | None) -> Agent:
+async def _submit(engine: EventWriter, envelope: Envelope, agent_id: str | None) -> Agent:
     return (await engine.submit(envelope, agent_id)).agent
 
 
@@ -218,7 +220,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
         shows_dialog=sources.registry.shows_dialog,
     )
     pipeline = HookPipeline(
-        Order(base.spool, sources.transcripts),
+        StorageOrder(base.spool, sources.transcripts),
         inputs.guard,
         injection,
         engine,
@@ -299,7 +301,7 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
-    base.changes.set_on_messages(outputs.displays.changed, outputs.pane_views.changed)
+    base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

@@ -37,7 +37,7 @@ from claude_headspace.daemon.components import (
 from claude_headspace.daemon.health import SOURCES, ComponentHealth, ReportHealth, StatusReport, journal_health
 from claude_headspace.daemon.lifecycle import Lifecycle
 from claude_headspace.engine.context_injection import hooks_of_claude_os
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
@@ -214,6 +214,6 @@ def _transcript_import(base: Base, inputs: Inputs) -> TranscriptImport:
     return TranscriptImport(base.config_dirs, base.journal, submit, sources.envelopes, sources.registry)
 
 
-async def _import(engine: Engine, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
+async def _import(engine: EventWriter, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
     outcome = await engine.submit(envelope, agent_id, announce=False)
     return outcome.agent, outcome.duplicate

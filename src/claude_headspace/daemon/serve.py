@@ -75,7 +75,7 @@ def serve(
             daemon.base.outages.record_killed_daemon(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, paths, listener)
         log.info("listening", url=info.url, database=info.database)
-        if answers_nobody_else(settings):
+        if rejects_all_remote_hosts(settings):
             log.warning("allowed_hosts_empty", host=settings.host, hint="Set `allowed_hosts`.")
         listening(info, "".join(away))
         try:
@@ -105,7 +105,7 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
     server.run(sockets=[listener])
 
 
-def answers_nobody_else(settings: Settings) -> bool:
+def rejects_all_remote_hosts(settings: Settings) -> bool:
     """Whether it listens on the network, but accepts no host name that others could use."""
     return _is_open_bind(settings) and not settings.allowed_hosts and not settings.public_url
 

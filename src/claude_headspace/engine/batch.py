@@ -18,7 +18,7 @@ import structlog
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.engine.effort_batch import EffortBatch
-from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
+from claude_headspace.engine.submission import DEFAULT_FUNCTIONS, BatchFunctions, Result, Submission, unavailable
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.act_events import caused_by
 from claude_headspace.kernel.acts import AgentClosed, AgentRenamed
@@ -59,9 +59,9 @@ Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 NAMES_PER_TRY = 8
-PANE_REUSED = "another client began in its pane"
 OTHER_PROCESS = "names another process than the client, which still runs"
 """The anomaly of a hook whose process was not accepted."""
+PANE_REUSED = "another client started in its pane"
 NOTICES_FAILED = "the session notices failed: "
 """Prefix of the anomaly of an event whose session notices could not be chosen."""
 
@@ -93,7 +93,7 @@ class BatchAgents:
         """One agent by its id."""
         return self._agents.get(agent_id) or self._transaction.agents_by_id([agent_id]).get(agent_id)
 
-    def is_working(self, agent_id: str) -> bool:
+    def has_live_client(self, agent_id: str) -> bool:
         """Whether an agent is there and has not ended."""
         agent = self.get(agent_id)
         return agent is not None and has_live_client(agent)
@@ -117,7 +117,7 @@ class BatchAgents:
         return sorted(agents.values(), key=lambda agent: agent.last_active_at, reverse=True)
 
     def names_in_use(self, names: list[str]) -> set[str]:
-        """Which of these names agents have that have not ended."""
+        """Those of these names that a living agent has."""
         changed = {agent.name for agent in self._agents.values() if agent.ended_at is None}
         return self._transaction.names_in_use(names) | changed.intersection(names)
 
@@ -134,11 +134,11 @@ class BatchAgents:
 class Batch:
     """Processes the events of one transaction."""
 
-    def __init__(self, transaction: Transaction, rules: BatchRules = DEFAULT_RULES) -> None:
+    def __init__(self, transaction: Transaction, functions: BatchFunctions = DEFAULT_FUNCTIONS) -> None:
         self._transaction = transaction
-        self._rules = rules
+        self._functions = functions
         self._agents = BatchAgents(transaction)
-        self._efforts = EffortBatch(transaction, self._agents.is_working)
+        self._efforts = EffortBatch(transaction, self._agents.has_live_client)
         self._deliveries: dict[str | None, StoredDelivery | Outcome] = {}
         """By delivery id: what is stored, and the outcomes of this batch."""
         self.records: list[Record] = []
@@ -169,7 +169,7 @@ class Batch:
                 self._check_act(agent, event)
         except HeadspaceError as refusal:
             return refusal
-        if agent is not None and names_other_process(agent, envelope) and self._rules.is_client_running(agent):
+        if agent is not None and names_other_process(agent, envelope) and self._functions.is_client_running(agent):
             _remove_process(item)
         outcome = self._apply(item, agent, strategy, found)
         if "pane" in item.keys.identities:
@@ -225,7 +225,7 @@ class Batch:
     def _apply(self, item: Item, before: Agent | None, strategy: Strategy, found: dict[Identity, Found]) -> Outcome:
         """Apply an event to its agent. One that cannot be understood is stored as it is and changes nothing."""
         event, submission = item.event, item.submission
-        agent, envelope = self._assigned(item, before)
+        agent, envelope = self._assign(item, before)
         owned = {identity for identity, owner in found.items() if owner.agent.id == agent.id}
         record = Record(
             envelope=envelope,
@@ -239,7 +239,7 @@ class Batch:
         )
         verdict: Verdict = ABSTAIN
         try:
-            verdict = envelope.decisions.verdict or self._rules.judge(envelope, agent)
+            verdict = envelope.decisions.verdict or self._functions.judge(envelope, agent)
             can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
             has_notice = can_inject and isinstance(event.fact, FACTS_WITH_NOTICE)
             notices, failure = self._notices(agent, event) if has_notice else (NO_NOTICE, "")
@@ -263,11 +263,11 @@ class Batch:
         self._agents.update(change.agent, record.claims)
         return outcome
 
-    def _assigned(self, item: Item, agent: Agent | None) -> tuple[Agent, Envelope]:
+    def _assign(self, item: Item, agent: Agent | None) -> tuple[Agent, Envelope]:
         """The agent, created if it is new, and the envelope with its name, mode and mission."""
         envelope, event = item.envelope, item.event
         if agent is None:
-            agent_id = self._rules.new_id()
+            agent_id = self._functions.new_id()
             given = event.fact.name if isinstance(event.fact, AgentRegistered) else ""
             envelope = decided(envelope, assigned_name=given or self._agents.free_name(agent_id))
             agent = create_agent(agent_id, envelope, event)
@@ -284,7 +284,7 @@ class Batch:
     def _notices(self, agent: Agent, event: Event) -> tuple[SessionNotice, str]:
         """The session notices of an agent. A failure is recorded as an anomaly."""
         try:
-            return self._rules.choose_notices(agent, event), ""
+            return self._functions.choose_notices(agent, event), ""
         except Exception as error:
             log.exception("session_notices_failed", event_name=event.meta.name, agent=agent.id)
             return NO_NOTICE, f"{NOTICES_FAILED}{type(error).__name__}"

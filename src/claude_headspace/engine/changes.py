@@ -50,7 +50,7 @@ class ChangePublisher:
         """
         self._messages.extend((subscriber, types) for subscriber in subscribers)
 
-    def set_on_messages(self, *events: asyncio.Event) -> None:
+    def wake_on_messages(self, *events: asyncio.Event) -> None:
         """Set these after each batch that has stream messages, for background tasks that only need to run again."""
         self._events.extend(events)
 

@@ -6,7 +6,7 @@ byte for byte; a payload that is not a JSON object, or has line breaks, is inclu
 
 Rules
 - Events keep their ids, times and agent: importing a file again changes nothing, and a longer file adds what is new.
-- Events keep the agent that was decided when they arrived. Nothing is published.
+- Events keep the agent that was assigned when they arrived. Nothing is published.
 - Efforts are not exported, and imported events belong to no effort.
 - When the last line is imported, an `AgentImported` act records the host that the agent was imported from. Its client
   does not run here, so the agent ended when the file was written, unless it had ended before.

@@ -27,7 +27,7 @@ import msgspec
 from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.engine.context_injection import ContextInjection
 from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.http import Held, Reply
@@ -52,13 +52,13 @@ class Backlog(Protocol):
         """Store those that are older than this."""
 
 
-class Order:
+class StorageOrder:
     """What must be stored before a hook."""
 
     def __init__(self, spool: Spool, backlog: Backlog) -> None:
         self.spool = spool
         self.backlog = backlog
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
         """Held while an event from the spool is prepared, so that nothing that happened later overtakes it."""
 
 
@@ -67,10 +67,10 @@ class HookPipeline:
 
     def __init__(
         self,
-        order: Order,
+        order: StorageOrder,
         guard: PolicyGuard,
         injection: ContextInjection,
-        engine: Engine,
+        engine: EventWriter,
         fallback: SpoolFallback,
         held_hooks: HeldHooks,
         agents: AgentCache,
@@ -107,7 +107,7 @@ class HookPipeline:
         """Process an event from the spool, which may have fired long ago. Returns whether it was a hook."""
         envelope = received.envelope
         is_hook = envelope.origin is not Origin.STATUS_LINE
-        async with self._order.turn:
+        async with self._order.lock:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)

@@ -1,8 +1,9 @@
 """Remote actions: what only the daemon on the agent's machine can do (type text, press a key), requested anywhere.
 
 If the agent runs on this machine, the action is done at once. Otherwise, on a journal that several daemons share, it is
-recorded as an event of the agent (`ErrandAsked`). The daemon of the agent's machine gets it from the stream, accepts it
-(`ErrandTaken`), does it as if it had been requested locally, and records the result (`ErrandDone`) for the requester.
+recorded as an event of the agent (`RemoteActionRequested`). The daemon of the agent's machine gets it from the stream,
+accepts it (`RemoteActionAccepted`), does it as if it had been requested locally, and records the result
+(`RemoteActionFinished`) for the requester.
 
 Rules
 - An action is accepted or cancelled, never both: the two events share one delivery id, so the first one counts. A
@@ -22,7 +23,13 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.acts import ErrandAsked, ErrandDone, ErrandGivenUp, ErrandTaken, RemoteAct
+from claude_headspace.kernel.acts import (
+    RemoteAct,
+    RemoteActionAccepted,
+    RemoteActionCancelled,
+    RemoteActionFinished,
+    RemoteActionRequested,
+)
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.outputs.pane_input import require_local
@@ -32,6 +39,8 @@ from claude_headspace.ports import Clock, Journal, Recorder, StoredEvent, Stream
 log = structlog.get_logger(__name__)
 
 MESSAGE_TYPE = "errand_moved"
+ACCEPT_OR_CANCEL = "turn"
+"""The step of both events in their delivery id: only the first of them is stored."""
 ACCEPT_SECONDS = 5.0
 """How long the other daemon has to accept: more than twice the longest delay of the stream."""
 FINISH_SECONDS = 45.0
@@ -75,7 +84,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     refusal: Refusal | None = None
 
 
-class _Step(msgspec.Struct):
+class _StepMessage(msgspec.Struct):
     id: str
     step: str
     host: str
@@ -129,7 +138,7 @@ class RemoteActions:
         action_id = uuid.uuid4().hex
         request = self._requests[action_id] = _Request()
         try:
-            await self._record(ErrandAsked(errand_id=action_id, errand=_raw(action)), agent.id, "asked")
+            await self._record(RemoteActionRequested(errand_id=action_id, errand=_raw(action)), agent.id, "asked")
             if not await _wait(self._accept_seconds, request.accepted):
                 await self._cancel(agent, action_id)
             await _wait(self._finish_seconds, request.finished)
@@ -140,7 +149,7 @@ class RemoteActions:
     async def _cancel(self, agent: Agent, action_id: str) -> None:
         """Cancel a request, unless it was accepted in the last moment."""
         try:
-            is_accepted = await self._record(ErrandGivenUp(errand_id=action_id), agent.id, "turn")
+            is_accepted = await self._record(RemoteActionCancelled(errand_id=action_id), agent.id, ACCEPT_OR_CANCEL)
         except JournalUnavailable as error:
             raise _no_result(agent) from error
         if not is_accepted:
@@ -165,11 +174,11 @@ class RemoteActions:
         """Stream messages: a step of an own request, or a request for this machine."""
         for message in messages:
             if message.type == MESSAGE_TYPE:
-                step = msgspec.json.decode(message.data, type=_Step)
-                if (request := self._requests.get(step.id)) is not None:
-                    request.receive(step.step)
-                if (step.step, step.host) == ("asked", self._host):
-                    self._start(message.agent_id, step.id)
+                data = msgspec.json.decode(message.data, type=_StepMessage)
+                if (request := self._requests.get(data.id)) is not None:
+                    request.receive(data.step)
+                if (data.step, data.host) == ("asked", self._host):
+                    self._start(message.agent_id, data.id)
 
     def _start(self, agent_id: str, action_id: str) -> None:
         task = asyncio.create_task(self._run(agent_id, action_id), name=f"remote action {action_id}")
@@ -180,10 +189,12 @@ class RemoteActions:
         """Do a requested action, unless it was cancelled."""
         with suppress(JournalUnavailable):  # the requester cancels it, or reports that the result is unknown
             event = await asyncio.to_thread(self._journal.event_by_delivery, _delivery(action_id, "asked"))
-            if event is None or await self._record(ErrandTaken(errand_id=action_id), agent_id, "turn"):
+            if event is None or await self._record(
+                RemoteActionAccepted(errand_id=action_id), agent_id, ACCEPT_OR_CANCEL
+            ):
                 return
             result = await self._result(agent_id, event)
-            await self._record(ErrandDone(errand_id=action_id, errand=_raw(result)), agent_id, "done")
+            await self._record(RemoteActionFinished(errand_id=action_id, errand=_raw(result)), agent_id, "done")
 
     async def _result(self, agent_id: str, event: StoredEvent) -> Result:
         try:

@@ -53,7 +53,7 @@ def not_watched(_agent: Agent) -> bool:
     return False
 
 
-class BatchRules(msgspec.Struct, frozen=True):
+class BatchFunctions(msgspec.Struct, frozen=True):
     """The functions that a batch needs: for verdicts, session notices, running clients and new ids."""
 
     judge: Judge = abstain
@@ -62,7 +62,7 @@ class BatchRules(msgspec.Struct, frozen=True):
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
 
-DEFAULT_RULES = BatchRules()
+DEFAULT_FUNCTIONS = BatchFunctions()
 
 
 def unavailable(error: Exception) -> HeadspaceError:

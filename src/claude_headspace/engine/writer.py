@@ -29,7 +29,7 @@ import structlog
 from claude_headspace.engine.batch import Batch
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.outages import Outages
-from claude_headspace.engine.submission import DEFAULT_RULES, BatchRules, Result, Submission, unavailable
+from claude_headspace.engine.submission import DEFAULT_FUNCTIONS, BatchFunctions, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.act_events import wrap_act
 from claude_headspace.kernel.acts import Act
@@ -65,7 +65,7 @@ class Committed(NamedTuple):
     messages: Sequence[StreamMessage] = ()
 
 
-class Engine:
+class EventWriter:
     """The single writer of a daemon."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Engine:
         host: str,
         clock: Clock,
         *,
-        rules: BatchRules = DEFAULT_RULES,
+        functions: BatchFunctions = DEFAULT_FUNCTIONS,
         outages: Outages | None = None,
         observe_commit: Callable[[float, int], None] = lambda _seconds, _size: None,
         check_may_write: Callable[[], None] | None = None,
@@ -84,7 +84,7 @@ class Engine:
         self._changes = changes
         self._host = host
         self._clock = clock
-        self._rules = rules
+        self._functions = functions
         self._outages = outages or Outages(clock)
         self._observe_commit = observe_commit
         self._check_may_write = check_may_write
@@ -154,7 +154,7 @@ class Engine:
         """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
         envelope = wrap_act(
             act,
-            self._rules.new_id(),
+            self._functions.new_id(),
             self._host,
             self._clock(),
             observations=observations,
@@ -218,7 +218,7 @@ class Engine:
             self._changes.publish_messages(committed.messages)
 
     def _process(self, submissions: list[Submission], transaction: Transaction) -> "Committed":
-        batch = Batch(transaction, self._rules)
+        batch = Batch(transaction, self._functions)
         results = batch.process(submissions)
         messages = transaction.write(batch.records) if batch.records else ()
         efforts = [change.effort for record in batch.records for change in record.efforts]

@@ -6,6 +6,6 @@ published), `decide` (the verdict on a tool call) and `views` (what surfaces sho
 """
 
 KERNEL_VERSION = 4
-"""Increased when `evolve` or `documents` gives another result for the same history. A journal of another version is
-rebuilt from its log when it is opened.
+"""Increased when `evolve` or `event_documents` gives another result for the same history. A journal of another version
+is rebuilt from its log when it is opened.
 """

@@ -3,7 +3,7 @@
 import msgspec
 
 from claude_headspace.kernel import acts, facts
-from claude_headspace.kernel.acts import ACTS, Act
+from claude_headspace.kernel.acts import ACTS, Act, event_name
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
@@ -13,10 +13,10 @@ from claude_headspace.kernel.text import short
 from claude_headspace.kernel.tolerant_json import tolerant
 
 REMOTE_STEPS: dict[type[Act], str] = {
-    acts.ErrandAsked: "asked",
-    acts.ErrandTaken: "taken",
-    acts.ErrandGivenUp: "given up",
-    acts.ErrandDone: "done",
+    acts.RemoteActionRequested: "asked",
+    acts.RemoteActionAccepted: "taken",
+    acts.RemoteActionCancelled: "given up",
+    acts.RemoteActionFinished: "done",
 }
 
 
@@ -33,7 +33,7 @@ def wrap_act(
     """The envelope of an act."""
     return Envelope(
         id=event_id,
-        name=type(act).__name__,
+        name=event_name(act) if isinstance(act, Act) else type(act).__name__,
         origin=Origin.OPERATOR,
         client=client,
         host=host,
@@ -81,7 +81,7 @@ def _fact(act: Act, envelope: Envelope) -> Fact:
     if isinstance(act, acts.AgentRegistered):
         return _registration(act, envelope)
     if isinstance(act, acts.RemoteAct):
-        return facts.ErrandMoved(short(act.errand_id), REMOTE_STEPS[type(act)])
+        return facts.RemoteActionStep(short(act.errand_id), REMOTE_STEPS[type(act)])
     return act
 
 

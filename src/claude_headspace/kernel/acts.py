@@ -1,7 +1,7 @@
 """Acts: what a person or Headspace did to an agent. One type per act.
 
-An act is stored as an event: the type's name is the event's name, and its fields are the payload. Most acts are their
-own fact. Acts on efforts are in `effort/acts.py`.
+An act is stored as an event: the type's name is the event's name (exceptions: `STORED_NAMES`), and its fields are the
+payload. Most acts are their own fact. Acts on efforts are in `effort/acts.py`.
 
 Rules
 - Every field has a default and is omitted from the payload when it has that value, so older events always decode.
@@ -118,7 +118,7 @@ class WorkerEnded(Act, frozen=True, kw_only=True):
     goal: str = ""
 
 
-class ConversationWoken(Act, frozen=True, kw_only=True):
+class ConversationPrompted(Act, frozen=True, kw_only=True):
     """A line is about to be typed to the agent because its mission ended."""
 
     text: str = ""
@@ -149,7 +149,7 @@ class TypingFailed(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
-# --- remote actions: their stored names are those of an earlier version -----------------------------------------------
+# --- remote actions ---------------------------------------------------------------------------------------------------
 
 
 class RemoteAct(Act, frozen=True, kw_only=True):
@@ -159,19 +159,19 @@ class RemoteAct(Act, frozen=True, kw_only=True):
     errand: msgspec.Raw = NULL
 
 
-class ErrandAsked(RemoteAct, frozen=True, kw_only=True):
+class RemoteActionRequested(RemoteAct, frozen=True, kw_only=True):
     """The agent's machine is requested to do something."""
 
 
-class ErrandTaken(RemoteAct, frozen=True, kw_only=True):
+class RemoteActionAccepted(RemoteAct, frozen=True, kw_only=True):
     """The agent's machine accepted the request."""
 
 
-class ErrandGivenUp(RemoteAct, frozen=True, kw_only=True):
+class RemoteActionCancelled(RemoteAct, frozen=True, kw_only=True):
     """The requester cancelled the request before it was accepted."""
 
 
-class ErrandDone(RemoteAct, frozen=True, kw_only=True):
+class RemoteActionFinished(RemoteAct, frozen=True, kw_only=True):
     """The agent's machine finished the request."""
 
 
@@ -215,7 +215,7 @@ class WaitReleased(Act, frozen=True, kw_only=True):
 # --- notifications ----------------------------------------------------------------------------------------------------
 
 
-class NoticeBegun(Act, frozen=True, kw_only=True):
+class NotificationStarted(Act, frozen=True, kw_only=True):
     """A notification is about to be sent."""
 
     wait_id: str = ""
@@ -225,7 +225,7 @@ class NoticeBegun(Act, frozen=True, kw_only=True):
     channel: str = ""
 
 
-class NoticeSettled(Act, frozen=True, kw_only=True):
+class NotificationCompleted(Act, frozen=True, kw_only=True):
     """A notification was sent, or sending failed."""
 
     need: str = ""
@@ -234,13 +234,31 @@ class NoticeSettled(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class NoticeOver(Act, frozen=True, kw_only=True):
+class NotificationClosed(Act, frozen=True, kw_only=True):
     """The need that people were notified of has ended."""
 
     need: str = ""
     reason: str = ""
 
 
-_KINDS: tuple[type[Act], ...] = (*Act.__subclasses__(), *RemoteAct.__subclasses__())
-ACTS = {kind.__name__: kind for kind in _KINDS if kind is not RemoteAct}
+STORED_NAMES: dict[type[Act], str] = {
+    ConversationPrompted: "ConversationWoken",
+    RemoteActionRequested: "ErrandAsked",
+    RemoteActionAccepted: "ErrandTaken",
+    RemoteActionCancelled: "ErrandGivenUp",
+    RemoteActionFinished: "ErrandDone",
+    NotificationStarted: "NoticeBegun",
+    NotificationCompleted: "NoticeSettled",
+    NotificationClosed: "NoticeOver",
+}
+"""Acts whose event has another name than the type, because it is stored under the name of an earlier version."""
+
+_TYPES: tuple[type[Act], ...] = (*Act.__subclasses__(), *RemoteAct.__subclasses__())
+ACTS = {STORED_NAMES.get(each, each.__name__): each for each in _TYPES if each is not RemoteAct}
 """Every act, by the name of its event."""
+_NAMES = {each: name for name, each in ACTS.items()}
+
+
+def event_name(act: Act) -> str:
+    """The name of the event that stores an act."""
+    return _NAMES[type(act)]

@@ -8,6 +8,7 @@ Rules
 - A pattern matches a path as written or with links resolved. A recursive deletion also matches patterns below the
   directory: a rule about `~/.ssh/**` matches `rm -rf ~`.
 - An `allow` rule must match every changed file, in both forms. Other rules need one match.
+- Rules that deny, ask or warn ignore the case of a path: some file systems do. Rules that allow do not.
 - A path with an unknown part matches if its known end does (`$X/.env`). If it would match with an empty unknown part
   (`rm -rf "$X/"`), or is completely unknown, the match is unclear: the rule's `unclear` outcome applies.
 """
@@ -226,23 +227,25 @@ def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
 
 
 def _is_excepted(rule: Rule, use: PathUse, call: Call) -> bool:
-    return _matches_both_forms(rule.except_paths, use, call)
+    return _matches_both_forms(rule.except_paths, use, call, ignore_case=rule.outcome is not Ruling.ALLOW)
 
 
-def _matches_both_forms(patterns: Sequence[str], use: PathUse, call: Call) -> bool:
+def _matches_both_forms(patterns: Sequence[str], use: PathUse, call: Call, *, ignore_case: bool = False) -> bool:
     """Whether the path matches as written and with links resolved."""
     forms = {use.path, use.real or use.path}
-    return all(any(matches_path(pattern, form, call) for pattern in patterns) for form in forms)
+    return all(
+        any(matches_path(pattern, form, call, ignore_case=ignore_case) for pattern in patterns) for form in forms
+    )
 
 
 def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
-    """Whether a pattern matches the path, or a recursive deletion includes what the pattern protects."""
+    """Whether a pattern matches the path, or a recursive use includes what the pattern protects."""
     forms = {use.path, use.real} - {""}
-    if any(matches_path(pattern, form, call) for form in forms):
+    if any(matches_path(pattern, form, call, ignore_case=True) for form in forms):
         return True
-    if not (use.recursive and use.use is Use.DELETE):
+    if not use.recursive or use.use is Use.WRITE:
         return False
-    prefix = _literal_prefix(expand_pattern(pattern, call))
+    prefix = _literal_prefix(expand_pattern(pattern, call)) + "/"
     return any(prefix.startswith(form.rstrip("/") + "/") for form in forms if UNKNOWN not in form)
 
 
@@ -273,9 +276,9 @@ def expand_pattern(pattern: str, call: Call) -> str:
     return pattern.replace("{project}", call.project or "{project}")
 
 
-def matches_path(pattern: str, path: str, call: Call) -> bool:
+def matches_path(pattern: str, path: str, call: Call, *, ignore_case: bool = False) -> bool:
     """Whether a path matches: `*` within a name, `**` across directories. `/etc/**` includes `/etc`."""
-    return _path_regex(expand_pattern(pattern, call)).fullmatch(path) is not None
+    return _path_regex(expand_pattern(pattern, call), ignore_case).fullmatch(path) is not None
 
 
 _GLOB_TOKEN = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/")
@@ -283,6 +286,7 @@ _GLOB_REGEXES = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*",
 
 
 @lru_cache(maxsize=4_096)
-def _path_regex(pattern: str) -> re.Pattern[str]:
+def _path_regex(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     tokens = _GLOB_TOKEN.findall(pattern)
-    return re.compile("".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in tokens), re.DOTALL)
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else re.NOFLAG)
+    return re.compile("".join(_GLOB_REGEXES.get(token) or re.escape(token) for token in tokens), flags)

@@ -99,7 +99,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    """The client's name of the event, such as `PreToolUse`; unknown names are allowed."""
+    """The client's name of the event; unknown names are allowed."""
     origin: Origin
     client: str
     host: str

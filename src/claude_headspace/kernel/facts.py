@@ -327,7 +327,7 @@ class WrapperVanished(msgspec.Struct, frozen=True):
     pid: int | None = None
 
 
-class ErrandMoved(msgspec.Struct, frozen=True):
+class RemoteActionStep(msgspec.Struct, frozen=True):
     """A remote action, which only the agent's host can do, was requested, accepted, given up or done (`step`)."""
 
     id: str
@@ -383,7 +383,7 @@ Fact = (
     | Act
     | AgentRegistered
     | WrapperVanished
-    | ErrandMoved
+    | RemoteActionStep
     | Observed
     | Several
 )

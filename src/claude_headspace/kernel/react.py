@@ -68,10 +68,14 @@ def react(before: Agent | None, change: Change) -> list[Publish]:
     if agent.mission is not (before.mission if before is not None else None):
         mission = mission_view(agent.mission)
         messages.append(_publish(agent, "mission_changed", timestamp=timestamp, mode=agent.mode, mission=mission))
-    if change.errand is not None:
+    if change.remote_action is not None:
         messages.append(
             _publish(
-                agent, "errand_moved", timestamp=timestamp, host=agent.host, **msgspec.structs.asdict(change.errand)
+                agent,
+                "errand_moved",
+                timestamp=timestamp,
+                host=agent.host,
+                **msgspec.structs.asdict(change.remote_action),
             )
         )
     if agent.state is AgentState.ENDED and change.state_changed:

@@ -23,10 +23,15 @@ MAX_TEXT, MAX_DIFF, MAX_ARGUMENT = 30_000, 60_000, 30_000
 FILE_KINDS = (ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK)
 
 
-def describe_request(wait: Wait, use: ToolUse | None, cwd: str | None, diff: str = "") -> RequestView:
-    """The request of a wait, without limits. `use` is the tool call; None if it is not known."""
-    if use is None:
-        return RequestView(text=wait.text, complete=wait.tool is None)
+def describe_message(wait: Wait, message: str | None) -> RequestView:
+    """The request of a wait without a tool call. `message` is the reply that ended with a question, if it is known."""
+    text = message if message is not None else wait.text
+    is_complete = wait.tool is None and (message is not None or not wait.asked_in_text) and not is_cut(text)
+    return RequestView(text=text, complete=is_complete, left_out=left_out(text))
+
+
+def describe_call(wait: Wait, use: ToolUse, cwd: str | None, diff: str = "") -> RequestView:
+    """The request of a wait about a tool call, without limits."""
     arguments = use.input if isinstance(use.input, dict) else {}
     missing = sum(left_out(text) for text in strings_in(use.input))
     is_complete = not any(is_cut(text) for text in strings_in(use.input))
@@ -38,11 +43,11 @@ def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], cwd: str | None) 
     if use.kind is ToolKind.SHELL and use.command:
         return use.command
     if wait.kind in ("question", "plan") and use.ask is not None:
-        return use.ask.text or wait.text
+        return use.ask.text or wait.text or use.name
     if use.kind in FILE_KINDS and use.path:
         return f"{use.name} {short_path(use.path, cwd)}"
     lines = [f"{name}: {_value(value)}" for name, value in arguments.items()]
-    return "\n".join(lines) or wait.text
+    return "\n".join(lines) or wait.text or use.name
 
 
 def short_path(path: str, cwd: str | None) -> str:

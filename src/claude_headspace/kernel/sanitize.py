@@ -87,11 +87,11 @@ KIB = 1024
 class Bounds(msgspec.Struct, frozen=True):
     """The limits of a message, and of an input or result of a tool, in bytes."""
 
-    speech: int = 256 * KIB
+    message: int = 256 * KIB
     result: int = 32 * KIB
 
 
-SPEECH = frozenset({"prompt", "last_assistant_message", "message"})
+MESSAGE_FIELDS = frozenset({"prompt", "last_assistant_message", "message"})
 """Members of a hook's payload that are messages."""
 IDENTITY = frozenset({"session_id", "cwd", "working_directory", "transcript_path"})
 """Members that identify the agent. The receiver limits them."""
@@ -99,7 +99,7 @@ IDENTITY = frozenset({"session_id", "cwd", "working_directory", "transcript_path
 MOST_MEMBERS = 64
 """How many members of a list or object are kept if shorter strings are not enough."""
 
-MOST_IN_ALL = 8
+MAX_EVENT_FACTOR = 8
 """The limit of an event, as a multiple of the limit of a message."""
 
 
@@ -125,7 +125,7 @@ def left_out(text: str) -> int:
     return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
 
 
-_OMITTED = re.compile(r"… \[[\d,]+ members left out\] …")
+_OMITTED = re.compile(r"… \[[\d,]+ (?:members|characters) left out\] …")
 
 
 def is_cut(text: str) -> bool:
@@ -138,15 +138,17 @@ def is_altered(text: str) -> bool:
     return REDACTED in text or is_cut(text)
 
 
-def bounded(payload: bytes, bounds: Bounds) -> bytes:
+def truncate(payload: bytes, bounds: Bounds) -> bytes:
     """A hook's payload as it is stored."""
-    if len(payload) <= min(bounds.result, bounds.speech):
+    if len(payload) <= min(bounds.result, bounds.message):
         return payload
     try:
         members = msgspec.json.decode(payload, type=dict[str, msgspec.Raw])
     except UNREADABLE:
         return payload
-    kept = _within({name: _member(name, raw, bounds) for name, raw in members.items()}, MOST_IN_ALL * bounds.speech)
+    kept = _within(
+        {name: _member(name, raw, bounds) for name, raw in members.items()}, MAX_EVENT_FACTOR * bounds.message
+    )
     if all(kept[name] is raw for name, raw in members.items()):
         return payload
     return msgspec.json.encode(kept)
@@ -163,7 +165,7 @@ def _within(members: dict[str, msgspec.Raw], most: int) -> dict[str, msgspec.Raw
 
 
 def _member(name: str, raw: msgspec.Raw, bounds: Bounds) -> msgspec.Raw:
-    limit = bounds.speech if name in SPEECH else bounds.result
+    limit = bounds.message if name in MESSAGE_FIELDS else bounds.result
     if len(bytes(raw)) <= limit or name in IDENTITY:
         return raw
     return msgspec.Raw(smaller(bytes(raw), limit))

@@ -564,15 +564,17 @@ def wait_view(wait: Wait) -> WaitView:
 
 def wait_details_view(wait: Wait, request: RequestView, suggestions: tuple[Suggestion, ...]) -> WaitDetailsView:
     """A wait with the complete request."""
-    hidden = find_hidden_in_request(request)
+    options = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
+    hidden = find_hidden_in_request(request, *options)
     return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
 
 
-def find_hidden_in_request(request: RequestView) -> tuple[HiddenCharacter, ...]:
-    """The hidden characters of the text, then each kind that is only in the diff or the arguments, once."""
+def find_hidden_in_request(request: RequestView, *options: str) -> tuple[HiddenCharacter, ...]:
+    """The hidden characters of the text, then each kind that is only in the other parts or the options, once."""
     found = find_hidden(request.text)
     known = {each.code for each in found}
-    others = {each.code: each for part in (request.diff, *_texts(request.arguments)) for each in find_hidden(part)}
+    parts = (request.diff, *_texts(request.arguments), *options)
+    others = {each.code: each for part in parts for each in find_hidden(part)}
     return (*found, *(msgspec.structs.replace(each, at=-1) for code, each in others.items() if code not in known))
 
 

@@ -7,7 +7,7 @@ the conversation's pane, and the hook of that prompt, or of any earlier one, del
 Rules
 - The line is typed only if the client is idle, the pane is its own, nobody is typing in it, and its input box is empty.
   Until then it waits. Without a pane nothing is typed, and the next prompt delivers the summary.
-- The line is recorded before it is typed (`ConversationWoken`), so it is not typed again after a crash.
+- The line is recorded before it is typed (`ConversationPrompted`), so it is not typed again after a crash.
 - The daemon of the conversation's machine does this. Missions that ended while it was down are found at its start.
 """
 
@@ -20,7 +20,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.kernel.acts import ConversationWoken, TypingFailed, WorkerEnded
+from claude_headspace.kernel.acts import ConversationPrompted, TypingFailed, WorkerEnded
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.missions import unreported_workers
@@ -169,7 +169,7 @@ class MissionReports(Loop):
         if not self._is_idle(agent):
             return False
         text, last = wake_up(reports), reports[-1].mission_id
-        act = ConversationWoken(text=text, mission_id=last)
+        act = ConversationPrompted(text=text, mission_id=last)
         if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True
         try:

@@ -1,4 +1,4 @@
-"""Where people look: the API and its stream, the command line, and the one Python client that they all use.
+"""The interfaces for people and programs: the API with its stream, the page, the command line and the terminal board.
 
-Surfaces read through `ports.Reader` and change things only through the engine; they never see the journal itself.
+Surfaces read through `ports.Reader` and change things only through the engine. They never use the journal directly.
 """

@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.changes import file_edits
 from claude_headspace.kernel.changes.model import FileEdit, Hunk
-from claude_headspace.kernel.sanitize import Bounds, bounded
+from claude_headspace.kernel.sanitize import Bounds, truncate
 
 PATH = "/home/dev/app/a.py"
 
@@ -15,7 +15,7 @@ PATH = "/home/dev/app/a.py"
 def edits(tool: str, given: object, result: object) -> tuple[FileEdit, ...]:
     """The edits of a call, as stored."""
     payload = json.dumps({"tool_name": tool, "tool_input": given, "tool_response": result}).encode()
-    return file_edits(bounded(payload, Bounds()))
+    return file_edits(truncate(payload, Bounds()))
 
 
 def patch(*lines: str, start: int = 1) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from claude_headspace.clients.claude_code.transcript import (
     LONGEST_STRING,
     Line,
-    bounded,
     read_line,
+    truncate,
 )
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel import facts
@@ -204,26 +204,26 @@ BOUNDS = Bounds()
 def test_a_short_line_is_kept_as_it_is() -> None:
     """Not a byte differs."""
     raw = user("Fix it", unheardOf={"a": [1, 2]})
-    assert bounded(raw, BOUNDS) == raw
+    assert truncate(raw, BOUNDS) == raw
 
 
 def test_a_long_line_is_cut_but_not_what_was_said() -> None:
     """Contents of files go; the words of a turn stay, and so does everything that is short."""
     said = "word " * 20_000
     raw = assistant({"type": "text", "text": said}, contents="x" * 100_000, unheardOf=7)
-    kept = json.loads(bounded(raw, BOUNDS))
+    kept = json.loads(truncate(raw, BOUNDS))
     assert kept["message"]["content"][0]["text"] == said
     assert kept["contents"] == cut("x" * 100_000, LONGEST_STRING)
     assert kept["unheardOf"] == 7
-    assert facts_of(bounded(raw, BOUNDS)) == facts_of(raw)
+    assert facts_of(truncate(raw, BOUNDS)) == facts_of(raw)
 
 
 def test_even_words_have_an_end() -> None:
     """A line cannot fill the journal."""
-    said = "x" * (BOUNDS.speech * 2)
-    assert json.loads(bounded(user(said), BOUNDS))["message"]["content"] == cut(said, BOUNDS.speech)
-    assert len(bounded(b'{"a":' * 100_000, BOUNDS)) <= BOUNDS.result + 100
-    assert len(bounded(user(["x" * 1_000] * 10_000), BOUNDS)) <= BOUNDS.speech * 2
+    said = "x" * (BOUNDS.message * 2)
+    assert json.loads(truncate(user(said), BOUNDS))["message"]["content"] == cut(said, BOUNDS.message)
+    assert len(truncate(b'{"a":' * 100_000, BOUNDS)) <= BOUNDS.result + 100
+    assert len(truncate(user(["x" * 1_000] * 10_000), BOUNDS)) <= BOUNDS.message * 2
 
 
 # --- anything else ----------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ BLOCKS = st.lists(
 def understood(raw: bytes) -> None:
     """Read a line in every way that there is."""
     read_line(raw)
-    bounded(raw, BOUNDS)
+    truncate(raw, BOUNDS)
     event = decode(envelope("TranscriptLine", 1, raw, origin=Origin.TRANSCRIPT))
     Story().apply(event)
 

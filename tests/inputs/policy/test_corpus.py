@@ -45,7 +45,7 @@ def test_watch_gives_the_same_verdicts_without_enforcing(paths: Paths, home: Pat
 def test_scores(book: RuleBook, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every dangerous call is denied or asked about, and no harmless one."""
     results = [each for path in FILES for each in judge_cases(read_cases(path), book, home)]
-    harmful = [each for each in results if each.case.group.expect in ("deny", "ask")]
+    harmful = [each for each in results if each.case.group.expect in ("deny", "ask", "stop")]
     harmless = [each for each in results if each.case.group.expect == "pass"]
     caught = sum(each.outcome in ("deny", "ask") for each in harmful)
     stopped = sum(each.outcome in ("deny", "ask") for each in harmless)

@@ -61,7 +61,9 @@ def test_path_placeholders_are_filled(paths: Paths) -> None:
     """The rules about the files of Headspace contain their paths."""
     rules = {rule.id: rule for rule in load_rules(paths, "guard").policy.rules}
     assert f"{paths.config}/**" in rules["own-rules"].changes
-    assert rules["own-keys"].reads == (str(paths.secret_file),)
+    assert f"{paths.state}/**" in rules["own-rules"].changes
+    assert str(paths.secret_file) in rules["own-keys"].reads
+    assert str(os.getpid()) in rules["own-process-ended"].arguments
 
 
 def test_user_defines_messages(paths: Paths) -> None:

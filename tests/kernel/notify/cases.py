@@ -54,8 +54,10 @@ def agent_with(**values: Any) -> Agent:
 def notified(agent: Agent, need: str, channel: str, at: float, failure: str = "", kind: str = "waiting") -> Agent:
     """The agent after a notification was sent, or failed."""
     story = Story(agent)
-    story.report(acts.NoticeBegun(need=need, kind=kind, channel=channel, words="title"), origin=Origin.OPERATOR, at=at)
-    story.report(acts.NoticeSettled(need=need, channel=channel, reason=failure), origin=Origin.OPERATOR, at=at)
+    story.report(
+        acts.NotificationStarted(need=need, kind=kind, channel=channel, words="title"), origin=Origin.OPERATOR, at=at
+    )
+    story.report(acts.NotificationCompleted(need=need, channel=channel, reason=failure), origin=Origin.OPERATOR, at=at)
     return story.agent
 
 

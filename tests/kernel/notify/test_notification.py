@@ -8,7 +8,7 @@ from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.notify.notification import CLAIM_DURATION, MAX_ATTEMPTS, MAX_CLOSED
 from tests.kernel.story import Story, time_at
 
-STARTED = acts.NoticeBegun(need="n1", kind="waiting", channel="phone", words="calm-otter asks")
+STARTED = acts.NotificationStarted(need="n1", kind="waiting", channel="phone", words="calm-otter asks")
 
 
 def at(fact: Fact, seconds: float) -> Event:
@@ -25,9 +25,9 @@ def agent_after(*steps: tuple[Fact, float]) -> Agent:
     return story.agent
 
 
-def result(failure: str = "", receipt: str = "") -> acts.NoticeSettled:
+def result(failure: str = "", receipt: str = "") -> acts.NotificationCompleted:
     """The result of a notification."""
-    return acts.NoticeSettled(need="n1", channel="phone", reason=failure, receipt=receipt)
+    return acts.NotificationCompleted(need="n1", channel="phone", reason=failure, receipt=receipt)
 
 
 def test_the_status_of_a_notification() -> None:
@@ -38,7 +38,7 @@ def test_the_status_of_a_notification() -> None:
     story.report(result(receipt="7"), origin=Origin.OPERATOR, at=2)
     (notification,) = story.agent.notices
     assert (notification.status, notification.receipt, notification.completed_at) == ("delivered", "7", time_at(2))
-    story.report(acts.NoticeOver(need="n1", reason="answered"), origin=Origin.OPERATOR, at=3)
+    story.report(acts.NotificationClosed(need="n1", reason="answered"), origin=Origin.OPERATOR, at=3)
     (notification,) = story.agent.notices
     assert (notification.status, notification.outcome, notification.receipt) == ("over", "answered", "7")
 
@@ -61,7 +61,7 @@ def test_a_second_claim_is_rejected() -> None:
     assert notification_conflict(agent_after(), at(STARTED, 1)) is None
     assert notification_conflict(agent_after((STARTED, 1)), at(STARTED, 2))
     assert notification_conflict(agent_after((STARTED, 1), (result(), 2)), at(STARTED, 1_000_000))
-    other = acts.NoticeBegun(need="n1", kind="waiting", channel="desktop", words="")
+    other = acts.NotificationStarted(need="n1", kind="waiting", channel="desktop", words="")
     assert notification_conflict(agent_after((STARTED, 1)), at(other, 2)) is None
 
 
@@ -87,13 +87,13 @@ def test_a_failed_notification_is_retried_after_a_delay() -> None:
 
 def test_a_closed_wait_needs_no_notification() -> None:
     """A claim after the answer is rejected."""
-    claim = acts.NoticeBegun(need="w1", kind="waiting", channel="phone", words="", wait_id="w1")
+    claim = acts.NotificationStarted(need="w1", kind="waiting", channel="phone", words="", wait_id="w1")
     assert notification_conflict(agent_after(), at(claim, 1)) == "The wait is closed: no notification is needed."
 
 
 def test_only_open_notifications_can_be_closed() -> None:
     """Only once."""
-    over = acts.NoticeOver(need="n1", reason="answered")
+    over = acts.NotificationClosed(need="n1", reason="answered")
     assert notification_conflict(agent_after(), at(over, 1))
     assert notification_conflict(agent_after((STARTED, 1)), at(over, 2)) is None
     assert notification_conflict(agent_after((STARTED, 1), (over, 2)), at(over, 3))
@@ -102,11 +102,14 @@ def test_only_open_notifications_can_be_closed() -> None:
 def test_old_closed_notifications_are_removed() -> None:
     """An agent keeps a limited number of closed ones, and all open ones."""
     story = Story()
-    story.report(acts.NoticeBegun(need="open", kind="waiting", channel="phone", words=""), origin=Origin.OPERATOR)
+    story.report(
+        acts.NotificationStarted(need="open", kind="waiting", channel="phone", words=""), origin=Origin.OPERATOR
+    )
     for number in range(50):
         story.report(
-            acts.NoticeBegun(need=f"n{number}", kind="waiting", channel="phone", words=""), origin=Origin.OPERATOR
+            acts.NotificationStarted(need=f"n{number}", kind="waiting", channel="phone", words=""),
+            origin=Origin.OPERATOR,
         )
-        story.report(acts.NoticeOver(need=f"n{number}", reason="answered"), origin=Origin.OPERATOR)
+        story.report(acts.NotificationClosed(need=f"n{number}", reason="answered"), origin=Origin.OPERATOR)
     assert len(story.agent.notices) <= MAX_CLOSED + 2
     assert story.agent.notices[0].need == "open"

@@ -8,7 +8,7 @@ import pytest
 
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.changes.views import ChangesView
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
@@ -30,7 +30,7 @@ def repository(tmp_path: Path) -> Repository:
 class Machine:
     """A daemon on a shared journal, as far as changes need it."""
 
-    def __init__(self, journal: TemporaryJournal, engine: Engine, host: str, *, is_old: bool = False) -> None:
+    def __init__(self, journal: TemporaryJournal, engine: EventWriter, host: str, *, is_old: bool = False) -> None:
         clock, self._journal = ManualClock(), journal
         handlers: dict[str, Handler] = {} if is_old else {ACTION: RepositoryReader(Redactor()).read}
         self.actions = RemoteActions(journal, engine, clock, host, handlers)
@@ -67,7 +67,7 @@ def play(repository: Repository, story: Callable[[Machine, Machine], Awaitable[N
         journal, published = TemporaryJournal(), [0]
         journal.is_shared = True
         changes = ChangePublisher()
-        engine = Engine(journal, changes, "laptop", ManualClock())
+        engine = EventWriter(journal, changes, "laptop", ManualClock())
         laptop, page = Machine(journal, engine, "laptop", is_old=is_old), Machine(journal, engine, "page")
 
         def follow(_agent: Agent) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from claude_headspace.engine.batch import Batch
-from claude_headspace.engine.submission import BatchRules, Submission
+from claude_headspace.engine.submission import BatchFunctions, Submission
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.follower import PAGE_SIZE, StreamFollower
@@ -29,7 +29,7 @@ def commit(journal: TemporaryJournal, agents: int) -> None:
     """Another daemon stores events."""
     with journal.transaction() as transaction:
         begun = journal.counts().agents
-        batch = Batch(transaction, BatchRules(new_id=iter(f"agent-{begun + n}" for n in range(agents)).__next__))
+        batch = Batch(transaction, BatchFunctions(new_id=iter(f"agent-{begun + n}" for n in range(agents)).__next__))
         starts = [hook("SessionStart", START, session_id=f"s{begun + n}", cwd=f"/{begun + n}") for n in range(agents)]
         batch.process([Submission(start, None, None) for start in starts])  # type: ignore[arg-type]
         transaction.write(batch.records)

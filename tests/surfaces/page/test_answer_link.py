@@ -1,11 +1,15 @@
 """The answer page: the answer in a form, for each kind of wait, and the HTML, with escaped texts."""
 
+import re
 from typing import Any
 
 import pytest
 
+from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.answers import Answer
+from claude_headspace.kernel.grants import Suggestion
+from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.kernel.wait_request import Field, Option, Question
 from claude_headspace.surfaces.page.answer_link import Form, answer_of
 from claude_headspace.surfaces.page.answer_link_html import closed_wait, wait_form
@@ -15,8 +19,9 @@ SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("L")), several=Tr
 BOARD = Field(name="board", kind="integer", required=True, title="Board", default=7)
 TAGS = Field(name="tags", kind="choices", options=(Option("x"), Option("y")))
 URGENT = Field(name="urgent", kind="boolean", default=False)
-RULES = '[{"type":"setMode"}]'
-HOSTILE = "<script>alert(1)</script>\"'"
+RULE = Suggestion(id="r1", kind="rule", words="Allow Bash(make:*)", destination="this project, for you")
+MODE = Suggestion(id="m1", kind="mode", words="Switch this session to acceptEdits", destination="this session")
+HOSTILE = "<script>alert(1)</script>\"'\u202e\x1b[31m"
 
 
 def wait(kind: str, **known: Any) -> Wait:
@@ -24,14 +29,20 @@ def wait(kind: str, **known: Any) -> Wait:
     return Wait(**{"id": "w1", "agent_id": "a1", "kind": kind, "text": "Go?", "opened_at": 1, "held_until": 9, **known})
 
 
+def details(about: Wait, *suggestions: Suggestion, **request: Any) -> WaitDetailsView:
+    """The wait with its complete request."""
+    return wait_details_view(about, RequestView(**{"text": about.text, **request}), suggestions)
+
+
 @pytest.mark.parametrize(
     ("about", "said", "answer"),
     [
         (wait("permission"), {"do": ["allow"], "message": ["x"]}, Answer(decision="allow")),
-        (wait("permission"), {"do": ["always"]}, Answer(decision="allow", always=True)),
+        (wait("permission"), {"do": ["allow"], "grant": ["r1"]}, Answer(decision="allow", grant=("r1",))),
+        (wait("permission"), {"do": ["always"]}, Answer()),
         (wait("permission"), {"do": ["deny"], "message": [" no "]}, Answer(decision="deny", message="no")),
-        (wait("plan"), {"do": ["allow"]}, Answer(decision="allow")),
-        (wait("plan"), {}, Answer()),
+        (wait("plan"), {"do": ["allow"], "grant": ["r1"]}, Answer(decision="allow")),
+        (wait("plan"), {"do": ["else"]}, Answer()),
         (
             wait("question", questions=(COLOUR, SIZES)),
             {"do": ["answer"], "option0": ["Red"], "own0": [""], "option1": ["S", "L"]},
@@ -60,10 +71,7 @@ def test_a_form_becomes_an_answer(about: Wait, said: Form, answer: Answer) -> No
 @pytest.mark.parametrize(
     ("about", "shown"),
     [
-        (
-            wait("permission", tool="Bash", summary="make test", suggestions=RULES),
-            ["make test", "Always allow", "Deny"],
-        ),
+        (wait("permission", tool="Bash", text="make test"), ["make test", "Allow", "Deny"]),
         (wait("plan", text="# The plan"), ["# The plan", "Approve", "Keep planning"]),
         (wait("question", questions=(COLOUR, SIZES)), ['type="radio"', 'type="checkbox"', "warm", "own1"]),
         (wait("elicitation", form=(BOARD, TAGS, URGENT)), ['type="number"', "field-board", "required", "Accept"]),
@@ -71,26 +79,33 @@ def test_a_form_becomes_an_answer(about: Wait, said: Form, answer: Answer) -> No
 )
 def test_each_kind_has_its_buttons(about: Wait, shown: list[str]) -> None:
     """The question, and every way to answer it."""
-    page = wait_form("calm-otter", "shop", about)
+    page = wait_form("calm-otter", "shop", details(about))
     assert all(part in page for part in ["calm-otter", "shop", 'method="post"', *shown]), page
 
 
 def test_texts_are_escaped() -> None:
-    """Names, questions, options, fields and problems."""
+    """Names, requests, diffs, arguments, suggestions, questions, options, fields and problems, with visible marks."""
+    suggestion = Suggestion(id=HOSTILE, kind="rule", words=HOSTILE, destination=HOSTILE)
     options = (Option(HOSTILE, HOSTILE),)
     fields = tuple(
         Field(name=HOSTILE, kind=kind, title=HOSTILE, options=options) for kind in ("text", "choices", "choice")
     )
     pages = [
-        wait_form(HOSTILE, HOSTILE, wait("permission", tool=HOSTILE, summary=HOSTILE), HOSTILE),
-        wait_form("a", "p", wait("question", questions=(Question(HOSTILE, HOSTILE, options),))),
-        wait_form("a", "p", wait("elicitation", text=HOSTILE, form=fields)),
+        wait_form(HOSTILE, HOSTILE, details(wait("permission", tool=HOSTILE, text=HOSTILE), suggestion), HOSTILE),
+        wait_form("a", "p", details(wait("permission"), diff=HOSTILE)),
+        wait_form("a", "p", details(wait("permission"), arguments={HOSTILE: HOSTILE, "deep": [{HOSTILE: HOSTILE}]})),
+        wait_form("a", "p", details(wait("question", questions=(Question(HOSTILE, HOSTILE, options),)))),
+        wait_form("a", "p", details(wait("elicitation", text=HOSTILE, form=fields))),
         closed_wait(wait("permission", answered=Answered(HOSTILE, HOSTILE, "link", 1))),
         closed_wait(wait("permission", closed_at=1, resolution=HOSTILE)),
     ]
     for page in pages:
         assert "<script" not in page
         assert "&quot;" in page or "&lt;script&gt;" in page
+        shown = re.sub(r'(value|name)="[^"]*"', "", page)  # what is sent back stays exact
+        assert "\u202e" not in shown
+        assert "\x1b" not in shown
+        assert "⟦U+202E⟧" in shown
 
 
 def test_a_closed_wait_shows_who_answered() -> None:
@@ -99,3 +114,24 @@ def test_a_closed_wait_shows_who_answered() -> None:
     assert ("Allowed" in first, "ann" in first, "make secret" in first) == (True, True, False)
     assert "the tool ran" in closed_wait(wait("permission", closed_at=1, resolution="the tool ran")).lower()
     assert "terminal" in closed_wait(wait("permission", held_until=0))
+
+
+def test_each_grant_is_selected_on_its_own() -> None:
+    """With its lifetime; nothing is selected at first, and a change of the mode is last, with a warning."""
+    page = wait_form("a", "p", details(wait("permission"), MODE, RULE))
+    assert page.index("Bash(make:*)") < page.index("acceptEdits") < page.index("without asking you")
+    assert "only for you, until you remove it" in page
+    assert ("checked" in page, "Always" in page) == (False, False)
+
+
+@pytest.mark.parametrize("kind", ["permission", "plan", "question", "elicitation"])
+def test_enter_is_no_answer(kind: str) -> None:
+    """The first buttons of the form are disabled or without an answer, and a form without an answer is refused."""
+    page = wait_form("a", "p", details(wait(kind), RULE))
+    assert (
+        page.index("<button disabled hidden")
+        < page.index('value="" formnovalidate hidden')
+        < page.index('class="buttons"')
+    )
+    with pytest.raises(BadRequest):
+        answer_of(wait(kind, questions=(COLOUR,)), {"do": [""], "option0": ["Red"]})

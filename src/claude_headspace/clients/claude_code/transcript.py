@@ -356,7 +356,7 @@ def _texts(line: WireLine) -> tuple[ToolText, ...]:
 # --- truncation -------------------------------------------------------------------------------------------------------
 
 
-def bounded(raw: bytes, bounds: Bounds) -> bytes:
+def truncate(raw: bytes, bounds: Bounds) -> bytes:
     """Truncate a long line: its long strings are cut, those of messages less than others.
 
     A line that is not JSON, or stays too long, keeps its beginning and its end.
@@ -367,7 +367,7 @@ def bounded(raw: bytes, bounds: Bounds) -> bytes:
         value = msgspec.json.decode(raw)
         for most in (None, MOST_MEMBERS):
             kept = msgspec.json.encode(shortened(value, partial(_longest, bounds), most))
-            if len(kept) <= bounds.speech * 2:
+            if len(kept) <= bounds.message * 2:
                 return kept
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         pass
@@ -379,4 +379,4 @@ def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) ->
     if owner is None:
         return LONGEST_STRING
     is_message = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
-    return bounds.speech if is_message and isinstance(owner[key], str) else LONGEST_STRING
+    return bounds.message if is_message and isinstance(owner[key], str) else LONGEST_STRING

@@ -2,7 +2,7 @@
 
     [[cases]]
     about = "our deploy script"
-    expect = "ask"                 # deny, ask, warn, allow, or pass: no rule matches
+    expect = "ask"                 # deny, ask, warn, allow, stop (deny or ask), or pass: no rule matches
     rule = "deploys"               # optional: the rule that must decide
     mode = "interactive"
     commands = ["./deploy.sh production", "make deploy"]
@@ -26,7 +26,7 @@ from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.kernel.policy.verdict import Verdict
 
-Expected = Literal["deny", "ask", "warn", "allow", "pass"]
+Expected = Literal["deny", "ask", "warn", "allow", "stop", "pass"]
 
 
 class CaseGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -72,7 +72,8 @@ class CaseResult(msgspec.Struct, frozen=True):
     def passed(self) -> bool:
         """Whether the outcome and the rule are as expected."""
         group = self.case.group
-        return self.outcome == group.expect and group.rule in (None, self.verdict.rule)
+        expected = ("deny", "ask") if group.expect == "stop" else (group.expect,)
+        return self.outcome in expected and group.rule in (None, self.verdict.rule)
 
 
 def read_cases(path: Path) -> list[Case]:

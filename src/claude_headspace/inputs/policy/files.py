@@ -7,6 +7,7 @@ Rules
 - An invalid file raises `BadConfiguration` with the problem. No part of it is used.
 """
 
+import os
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -98,7 +99,15 @@ def _disable_contact_rules(rules: tuple[Rule, ...], except_ids: set[str]) -> tup
 
 
 def _path_placeholders(paths: Paths) -> dict[str, str]:
-    return {"{headspace-config}": str(paths.config), "{headspace-secret}": str(paths.secret_file)}
+    return {
+        "{headspace-config}": str(paths.config),
+        "{headspace-state}": str(paths.state),
+        "{headspace-data}": str(paths.data),
+        "{headspace-runtime}": str(paths.runtime),
+        "{headspace-secret}": str(paths.secret_file),
+        "{headspace-pid}": str(os.getpid()),
+        "{claude-config}": os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude",
+    }
 
 
 def read_project_rules(root: str) -> tuple[Rule, ...]:
@@ -165,7 +174,7 @@ def _build_rule(values: Mapping[str, Any], source: Path, placeholders: Mapping[s
         raise _invalid_file(
             source, f"rule {name}: the outcome must be deny, ask, warn or allow; `enabled = false` disables a rule"
         )
-    fields = ("reads", "writes", "deletes", "changes")
+    fields = ("reads", "writes", "deletes", "changes", "arguments")
     return msgspec.structs.replace(
         rule, **{field: _fill_placeholders(getattr(rule, field), placeholders) for field in fields}
     )

@@ -1,7 +1,7 @@
 """Files that tell hook scripts where the daemon listens, its pid, and for which events they must ask.
 
     address           127.0.0.1 5055 4711
-    asked/PreToolUse  hooks of this event ask; the file may contain how many seconds the reply may take
+    asked/EVENT       hooks of this event ask; the file may contain how many seconds the reply may take
 
 They are in the state directory, which is the same for all programs of a user. The runtime directory is not: it depends
 on the login session. Hook scripts read the files on every hook, so they follow a changed port.

@@ -30,7 +30,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.sanitize import Bounds, Redactor, bounded
+from claude_headspace.kernel.sanitize import Bounds, Redactor, truncate
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
@@ -177,15 +177,15 @@ class Sanitizer:
         self._bounds = limits or Bounds()
         self._redact = redact or Redactor()
 
-    def hook(self, payload: bytes) -> bytes:
+    def sanitize_hook(self, payload: bytes) -> bytes:
         """The payload of a hook as it is stored."""
         redacted = self._redact(payload)
-        is_small = len(redacted) <= min(self._bounds.result, self._bounds.speech)
-        return redacted if is_small else bounded(redacted, self._bounds)
+        is_small = len(redacted) <= min(self._bounds.result, self._bounds.message)
+        return redacted if is_small else truncate(redacted, self._bounds)
 
-    def line(self, raw: bytes) -> bytes:
+    def sanitize_line(self, raw: bytes) -> bytes:
         """A line of a transcript as it is stored."""
-        return transcript.bounded(self._redact(raw.strip()), self._bounds)
+        return transcript.truncate(self._redact(raw.strip()), self._bounds)
 
 
 class HookReceiver:
@@ -229,7 +229,7 @@ class HookReceiver:
         observations = await self._observe(name, identity, notes)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
-        envelope_id, payload, delivery_id = new_id(), self._sanitizer.hook(original), notes.get(b"delivery-id")
+        envelope_id, payload, delivery_id = new_id(), self._sanitizer.sanitize_hook(original), notes.get(b"delivery-id")
         envelope = Envelope(
             id=envelope_id,
             name=name,

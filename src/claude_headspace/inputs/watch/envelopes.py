@@ -35,7 +35,7 @@ class EnvelopeBuilder:
         observations = msgspec.structs.replace(
             process or NO_OBSERVATIONS, project_root=project.project_root, branch=project.branch or line.branch
         )
-        payload = self._sanitizer.line(raw)
+        payload = self._sanitizer.sanitize_line(raw)
         return self._build(LINE, Origin.TRANSCRIPT, at, payload, observations, f"transcript:{line.key}")
 
     async def registry_entry(self, entry: RegistryEntry, raw: bytes, process: Observations) -> Envelope:
@@ -47,7 +47,7 @@ class EnvelopeBuilder:
         return self._build("RegistryEntry", Origin.REGISTRY, at, raw, observations, entry.delivery_id)
 
     def client_vanished(self, at: Micros, pid: int | None = None) -> Envelope:
-        """The process of a client ended without a SessionEnd hook."""
+        """The process of a client ended, and no hook reported it."""
         return self._build("ClientVanished", Origin.PROCESS, at, b"{}", Observations(client_pid=pid))
 
     def wrapper_vanished(self, pid: int | None) -> Envelope:

@@ -5,8 +5,8 @@ A client that was killed fires no hook. A process is identified by pid and start
 Rules
 - Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only
   in a full check, at most once a minute.
-- A client that exits normally fires SessionEnd up to 1.1 s after its process ended. That hook has the exit reason, so
-  it is waited for. A killed client leaves its registry entry behind and is reported at once.
+- A client that exits normally fires its last hook up to 1.1 s after its process ended. That hook has the exit reason,
+  so it is waited for. A killed client leaves its registry entry behind and is reported at once.
 - Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
   or will not be restarted.
 - The start time and the ancestors of a client are cached for a while.
@@ -36,7 +36,7 @@ Submit = Callable[[Envelope, str], Awaitable[object]]
 
 INTERVAL_SECONDS = 1.0
 SESSION_END_DELAY: Micros = 3 * SECOND // 2
-"""How long a SessionEnd hook may arrive after the process ended."""
+"""How long the last hook of a client may arrive after its process ended."""
 FULL_CHECK_INTERVAL: Micros = 59 * SECOND
 MAX_ANCESTORS = 32
 CACHE_SECONDS = 30.0
@@ -178,7 +178,7 @@ class ProcessWatch(Loop):
         return agents
 
     async def _report_client(self, agent: Agent) -> None:
-        """Report a missing client, once its SessionEnd hook had time to arrive."""
+        """Report a missing client, once its last hook had time to arrive."""
         pid, now = agent.pid or 0, self._clock()
         missing_pid, since = self._missing.get(agent.id, (pid, now))
         if missing_pid != pid:

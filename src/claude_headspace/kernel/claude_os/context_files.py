@@ -91,10 +91,10 @@ def _fit(context: SessionContext, prefix: str, space: int) -> tuple[ContextFile,
             _TRUNCATION_NOTE_CHARS + 2 * len(file.path) for file in included
         )
         parts = share_space([len(file.text or "") for file in included], space - frame)
-        sensible = all(
+        all_long_enough = all(
             part >= min(len(file.text or ""), MIN_FILE_CHARS) for part, file in zip(parts, included, strict=True)
         )
-        if sensible and frame <= space:
+        if all_long_enough and frame <= space:
             given = iter(parts)
             return tuple(_truncate(file, next(given)) if file.text is not None else file for file in files)
         last = max(index for index, file in enumerate(files) if file.text is not None)

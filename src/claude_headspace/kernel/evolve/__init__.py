@@ -57,10 +57,10 @@ APPLIES_AFTER_END = (
     acts.AgentSeen,
     acts.AgentImported,
     facts.ClientVanished,
-    facts.ErrandMoved,
-    acts.NoticeBegun,
-    acts.NoticeOver,
-    acts.NoticeSettled,
+    facts.RemoteActionStep,
+    acts.NotificationStarted,
+    acts.NotificationClosed,
+    acts.NotificationCompleted,
     facts.SessionEnded,
     facts.Several,
     facts.UsageMeasured,
@@ -135,10 +135,10 @@ def _confirms(change: Change, evidence: Evidence) -> bool:
 
 
 def _confidence(change: Change) -> Confidence:
-    told = CONFIDENCE[change.meta.origin]
+    base = CONFIDENCE[change.meta.origin]
     if not change.inferred:
-        return told
-    return Confidence.MEDIUM if told is Confidence.HIGH else Confidence.LOW
+        return base
+    return Confidence.MEDIUM if base is Confidence.HIGH else Confidence.LOW
 
 
 def _several(change: Change, meta: Meta, fact: facts.Several) -> None:
@@ -186,7 +186,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.MissionReported: missions.mission_reported,
     acts.MissionFinished: missions.mission_finished,
     acts.WorkerEnded: missions.worker_ended,
-    acts.ConversationWoken: missions.conversation_woken,
+    acts.ConversationPrompted: missions.conversation_prompted,
     acts.RestartBegun: agent_acts.restart_begun,
     acts.SupervisionEnded: agent_acts.supervision_ended,
     facts.WrapperVanished: observations.wrapper_vanished,
@@ -194,9 +194,9 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.WaitAnswered: dialogs.wait_answered,
     acts.WaitTaken: dialogs.wait_taken,
     acts.WaitReleased: dialogs.wait_released,
-    acts.NoticeBegun: notifications.notice_begun,
-    acts.NoticeSettled: notifications.notice_settled,
-    acts.NoticeOver: notifications.notice_over,
+    acts.NotificationStarted: notifications.notification_started,
+    acts.NotificationCompleted: notifications.notification_completed,
+    acts.NotificationClosed: notifications.notification_closed,
     acts.AgentRenamed: agent_acts.agent_renamed,
     acts.AgentNoted: agent_acts.agent_noted,
     acts.ContextLoaded: agent_acts.context_loaded,
@@ -205,7 +205,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.TextTyped: agent_acts.recorded_only,
     acts.EscPressed: agent_acts.recorded_only,
     acts.TypingFailed: agent_acts.recorded_only,
-    facts.ErrandMoved: agent_acts.errand_moved,
+    facts.RemoteActionStep: agent_acts.remote_action_step,
     acts.AgentImported: agent_acts.agent_imported,
     facts.Observed: attributes.observed,
     facts.Several: _several,

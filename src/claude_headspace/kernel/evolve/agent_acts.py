@@ -46,9 +46,9 @@ def recorded_only(_change: Change, _meta: Meta, _fact: acts.TextTyped | acts.Esc
     """Change nothing. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 
-def errand_moved(change: Change, _meta: Meta, fact: facts.ErrandMoved) -> None:
+def remote_action_step(change: Change, _meta: Meta, fact: facts.RemoteActionStep) -> None:
     """Publish the new status of a remote action. The agent does not change."""
-    change.errand = fact
+    change.remote_action = fact
 
 
 def agent_closed(change: Change, meta: Meta, fact: acts.AgentClosed) -> None:

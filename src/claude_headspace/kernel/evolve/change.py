@@ -28,7 +28,7 @@ from claude_headspace.kernel.agent import (
     Wait,
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
-from claude_headspace.kernel.facts import ErrandMoved, Meta
+from claude_headspace.kernel.facts import Meta, RemoteActionStep
 from claude_headspace.kernel.grants import MAX_GRANTS, GivenGrant
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
 from claude_headspace.kernel.wait_request import Ask
@@ -73,7 +73,7 @@ class Change(msgspec.Struct):
     turns: list[Turn] = []
     patches: list[TurnPatch] = []
     waits: dict[str, Wait] = {}
-    errand: ErrandMoved | None = None
+    remote_action: RemoteActionStep | None = None
     anomalies: list[str] = []
     why: str = ""
     inferred: bool = False
@@ -235,9 +235,9 @@ def is_compatible(one: str | None, other: str | None) -> bool:
 def correct_turn(change: Change, entry: RecentTurn, **known: object) -> None:
     """Correct the command, intent or time of a recorded turn."""
     agent = change.agent
-    newest = next((told for told in agent.recent_turns if told.turn_id == entry.turn_id), entry)
+    newest = next((turn for turn in agent.recent_turns if turn.turn_id == entry.turn_id), entry)
     better: RecentTurn = replace(newest, **known)
-    agent.recent_turns = tuple(better if told.turn_id == entry.turn_id else told for told in agent.recent_turns)
+    agent.recent_turns = tuple(better if turn.turn_id == entry.turn_id else turn for turn in agent.recent_turns)
     change.patches.append(
         TurnPatch(
             id=better.turn_id,

@@ -106,7 +106,7 @@ def worker_ended(change: Change, meta: Meta, fact: acts.WorkerEnded) -> None:
     agent.worker_reports = (*agent.worker_reports, news)[-MAX_WORKER_REPORTS:]
 
 
-def conversation_woken(change: Change, _meta: Meta, _fact: acts.ConversationWoken) -> None:
+def conversation_prompted(change: Change, _meta: Meta, _fact: acts.ConversationPrompted) -> None:
     """A prompt about the results is being typed. Each result starts at most one such prompt."""
     change.agent.worker_reports = tuple(replace(each, woken=True) for each in change.agent.worker_reports)
 

@@ -7,7 +7,7 @@ from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.notify.notification import MAX_CLOSED, Notification, find_notification
 
 
-def notice_begun(change: Change, meta: Meta, fact: acts.NoticeBegun) -> None:
+def notification_started(change: Change, meta: Meta, fact: acts.NotificationStarted) -> None:
     """A notification is about to be sent."""
     before = find_notification(change.agent.notices, fact.need, fact.channel)
     attempts = before.attempts + 1 if before is not None else 1
@@ -24,14 +24,14 @@ def notice_begun(change: Change, meta: Meta, fact: acts.NoticeBegun) -> None:
     )
 
 
-def notice_settled(change: Change, meta: Meta, fact: acts.NoticeSettled) -> None:
+def notification_completed(change: Change, meta: Meta, fact: acts.NotificationCompleted) -> None:
     """A notification was sent, or failed."""
     notification = find_notification(change.agent.notices, fact.need, fact.channel)
     if notification is not None and not notification.completed_at:
         _store(change.agent, replace(notification, completed_at=meta.at, failure=fact.reason, receipt=fact.receipt))
 
 
-def notice_over(change: Change, meta: Meta, fact: acts.NoticeOver) -> None:
+def notification_closed(change: Change, meta: Meta, fact: acts.NotificationClosed) -> None:
     """The need ended: close its notifications on all channels."""
     for notification in change.agent.notices:
         if notification.need == fact.need and not notification.closed_at:
@@ -49,10 +49,10 @@ def _store(agent: Agent, notification: Notification) -> None:
 def notification_conflict(agent: Agent, event: Event) -> str | None:
     """Why a notification must not be sent or closed now; None if it may."""
     fact = event.fact
-    if isinstance(fact, acts.NoticeOver):
+    if isinstance(fact, acts.NotificationClosed):
         is_open = any(each.need == fact.need and not each.closed_at for each in agent.notices)
         return None if is_open else "No notification about it was sent, or all are closed."
-    if not isinstance(fact, acts.NoticeBegun):
+    if not isinstance(fact, acts.NotificationStarted):
         return None
     if fact.wait_id and not any(wait.id == fact.wait_id and wait.answered is None for wait in agent.waits):
         return "The wait is closed: no notification is needed."

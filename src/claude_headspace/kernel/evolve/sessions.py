@@ -16,7 +16,7 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Event, Meta
 
 AGENT_SURVIVES = ("clear", "resume")
-"""Reasons of SessionEnd that end the context window but not the agent."""
+"""Reasons for the end of a session that end the context window but not the agent."""
 
 UNKNOWN = "unknown"
 """The source of a session whose start was not reported."""
@@ -68,8 +68,8 @@ def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
         return began is not None and began > ended_at
-    told = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
-    return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in told)
+    parts = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
+    return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in parts)
 
 
 def _update_client(change: Change, event: Event) -> None:

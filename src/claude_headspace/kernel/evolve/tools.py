@@ -1,6 +1,6 @@
 """Tool calls, their dialogs, and sub-agents.
 
-A dialog does not name its tool call (`PermissionRequest` has no id). It is joined with the oldest open call of the same
+A dialog does not name its tool call (its hook has no id). It is joined with the oldest open call of the same
 thread, tool and input. One call never has two waits.
 """
 

@@ -202,8 +202,8 @@ def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
     """The client closed a turn. If no end was reported, it ended with its final text."""
     agent = change.agent
     words, agent.final_text = agent.final_text, ""
-    was_told = not words and agent.busy_at <= agent.turn_ended_at + 1
-    if meta.at <= agent.turn_ended_at or was_told:
+    end_was_reported = not words and agent.busy_at <= agent.turn_ended_at + 1
+    if meta.at <= agent.turn_ended_at or end_was_reported:
         return
     if meta.at <= agent.busy_at:
         _late_close(change, meta)

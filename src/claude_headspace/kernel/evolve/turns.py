@@ -495,5 +495,5 @@ def record_idle(change: Change, at: Micros, resolution: str, *, in_background_to
         ran, agent.idle_at = agent.is_in_turn, max(agent.idle_at, at)
         if ran:
             agent.queued_prompts = ()
-            was_told = agent.busy_at <= agent.turn_ended_at
-            close_command(change, at, Outcome.COMPLETED if was_told else Outcome.INTERRUPTED)
+            end_was_reported = agent.busy_at <= agent.turn_ended_at
+            close_command(change, at, Outcome.COMPLETED if end_was_reported else Outcome.INTERRUPTED)

@@ -1,8 +1,8 @@
 """A notification about a need, through one channel, with its result.
 
 Rules
-- A need is sent once per channel. A daemon claims a notification before it sends it (`NoticeBegun`). A second claim is
-  rejected in the batch, also from another daemon.
+- A need is sent once per channel. A daemon claims a notification before it sends it (`NotificationStarted`). A second
+  claim is rejected in the batch, also from another daemon.
 - A claim without a result (after a crash) expires and may be repeated. A failure may be retried after a delay. Both at
   most `MAX_ATTEMPTS` times.
 - A closed notification stays closed.

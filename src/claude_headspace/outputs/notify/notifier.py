@@ -23,7 +23,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
-from claude_headspace.kernel.acts import AgentSeen, NoticeBegun, NoticeOver, NoticeSettled
+from claude_headspace.kernel.acts import AgentSeen, NotificationClosed, NotificationCompleted, NotificationStarted
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify import messages
@@ -271,7 +271,7 @@ class Notifier(Loop):
             await self._record_result(need, delivery.channel, failure, receipt, preferences)
 
     async def _claim(self, need: Need, channel: str) -> bool:
-        act = NoticeBegun(need=need.id, kind=need.kind, channel=channel, words=need.title, wait_id=need.wait_id)
+        act = NotificationStarted(need=need.id, kind=need.kind, channel=channel, words=need.title, wait_id=need.wait_id)
         try:
             self._update_agent((await self._recorder.record(act, need.agent.id)).agent)
         except BadRequest:
@@ -300,7 +300,7 @@ class Notifier(Loop):
         self, need: Need, channel: str, failure: str, receipt: str, preferences: NotificationPreferences
     ) -> None:
         """Record the result. Waits until the journal is available; otherwise the notification would be sent again."""
-        act = NoticeSettled(need=need.id, channel=channel, reason=failure, receipt=receipt)
+        act = NotificationCompleted(need=need.id, channel=channel, reason=failure, receipt=receipt)
         while True:
             try:
                 agent = (await self._recorder.record(act, need.agent.id)).agent
@@ -338,7 +338,9 @@ class Notifier(Loop):
 
     async def _close(self, closed: ClosedNeed, preferences: NotificationPreferences) -> None:
         reason = await asyncio.to_thread(self._closing_reason, closed)
-        agent = (await self._recorder.record(NoticeOver(need=closed.need, reason=reason), closed.agent.id)).agent
+        agent = (
+            await self._recorder.record(NotificationClosed(need=closed.need, reason=reason), closed.agent.id)
+        ).agent
         self._update_agent(agent)
         for notification in agent.notices:
             if notification.need == closed.need and notification.is_delivered:

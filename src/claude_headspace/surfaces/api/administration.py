@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from claude_headspace.engine.log_transfer import ImportedLog, import_lines, read_header
-from claude_headspace.engine.writer import Engine
+from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
@@ -33,7 +33,7 @@ class Administration:
     """Maintains the journal of a running daemon."""
 
     journal: Maintenance
-    engine: Engine
+    engine: EventWriter
     clock: Clock
     retention_days: int
     transcripts: TranscriptImport

@@ -2,7 +2,8 @@
 
 Rules
 - The request is made on the agent's machine, because the file is there. Another daemon requests it as a remote action.
-  If that machine does not answer, the request is made from the log, and the diff says so.
+  If that machine does not answer, the request is made from the log, and the diff says so. Each remote action is stored
+  as events, so its result is used for a while.
 - While a hook is held open, its complete payload is in memory. Otherwise the request is made from the stored event,
   whose long texts may be cut; `complete` and `left_out` say so.
 - A file is read only while its hook is held open. Afterwards it may have changed, and only a held hook is known to come
@@ -20,17 +21,22 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.request_text import describe_request, limited, short_path
+from claude_headspace.kernel.request_text import describe_call, describe_message, limited, short_path
 from claude_headspace.kernel.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
 from claude_headspace.kernel.sanitize import Redactor
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.surfaces.read.agent_files import read_text
 from claude_headspace.surfaces.read.model import ReadModel
 
 ACTION = "wait_request"
-NOT_HELD = "the client does not wait for an answer"
+REUSE: Micros = 15 * SECOND
+"""How long the result of another machine is used."""
+MAX_REUSED = 100
+NOT_HELD = "its dialog cannot be answered through Headspace"
 
 
 class RequestQuery(msgspec.Struct, frozen=True):
@@ -58,11 +64,15 @@ class WaitRequests:
         """The request of a wait. `problem` is why its file cannot be read if its hook is not held here."""
         held = self._held_event(wait)
         event = held or self._read.waits.hook_of(wait)
-        use, cwd = (event.tool, event.meta.cwd) if event is not None else (None, None)
-        edit = requested_edit(use) if use is not None else None
-        diff = self._diff(edit, cwd, "" if held else problem) if edit is not None else ""
-        request = describe_request(wait, use, cwd, diff)
+        if event is not None and event.tool is not None:
+            request = self._describe_call(wait, event, event.tool, "" if held else problem)
+        else:
+            request = describe_message(wait, self._read.waits.message_of(wait))
         return request if everything else limited(request)
+
+    def _describe_call(self, wait: Wait, event: Event, use: ToolUse, problem: str) -> RequestView:
+        cwd, edit = event.meta.cwd, requested_edit(use)
+        return describe_call(wait, use, cwd, self._diff(edit, cwd, problem) if edit is not None else "")
 
     def _held_event(self, wait: Wait) -> Event | None:
         """The complete hook that is held open for a wait, without its secrets."""
@@ -96,6 +106,7 @@ class WaitDetails:
         self._requests = requests
         self._remote_actions = remote_actions
         self._host = host
+        self._reused: dict[RequestQuery, tuple[Micros, RequestView]] = {}
 
     async def view(self, wait_id: str, *, everything: bool = False) -> WaitDetailsView:
         """A wait with its request. `everything` leaves nothing out that Headspace has."""
@@ -107,10 +118,20 @@ class WaitDetails:
     async def _request(self, agent: Agent, wait: Wait, *, everything: bool) -> RequestView:
         problem = NOT_HELD
         if wait.held_until and agent.host != self._host:
-            query = RequestQuery(wait.id, everything)
-            action = Action(ACTION, "headspace", "api", msgspec.json.encode(query).decode())
             try:
-                return await self._remote_actions.do(agent, action, RequestView)
+                return await self._remote_request(agent, RequestQuery(wait.id, everything))
             except HeadspaceError as error:
                 problem = error.message
         return await asyncio.to_thread(self._requests.make, wait, everything=everything, problem=problem)
+
+    async def _remote_request(self, agent: Agent, query: RequestQuery) -> RequestView:
+        """The request, made on the agent's machine now or a moment ago."""
+        now = self._read.clock()
+        made_at, request = self._reused.get(query, (0, None))
+        if request is None or now - made_at > REUSE:
+            action = Action(ACTION, "headspace", "api", msgspec.json.encode(query).decode())
+            request = await self._remote_actions.do(agent, action, RequestView)
+            if len(self._reused) >= MAX_REUSED:
+                self._reused.clear()
+            self._reused[query] = now, request
+        return request

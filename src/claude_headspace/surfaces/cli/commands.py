@@ -11,6 +11,7 @@ COMMANDS = (
     Command("list", ".agents:list_agents", "List agents, those that need you first."),
     Command("show", ".agents:show", "Show one agent: its state, what it asks and its last turns."),
     Command("why", ".agents:why", "Explain the current state of an agent."),
+    Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),
     Command("top", ".top:top", "Show the board full screen, live."),
     Command("run", ".run:run", "Start Claude Code as a registered agent.", forwards_arguments=True),

@@ -1,4 +1,4 @@
-"""Writes to the terminal, as the only module that does. A line consists of texts with roles; roles become colours here.
+"""The only module that writes to the terminal. A line consists of texts with roles; roles become colours here.
 
 Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE_COLOR` is set. They are the 16 colours
 that the user's terminal theme defines.
@@ -8,8 +8,11 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import termios
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -36,11 +39,16 @@ ROLES = {
     "dim": "2",
     "strong": "1",
     "found": "1;4",
+    "added": "32",
+    "removed": "31",
+    "hunk": "36",
 }
 """ANSI codes by role. A waiting agent is the only one with a background colour."""
 
 UNLIMITED_WIDTH = 10_000
 EMPTY_LINE: Line = ()
+CANNOT_START = (126, 127)
+"""What a shell returns if a program does not exist or cannot be executed."""
 
 
 class Screen(NamedTuple):
@@ -54,9 +62,18 @@ class Screen(NamedTuple):
     def show(self, lines: Iterable[Line], then: Iterable[Line] = ()) -> None:
         """Print lines; on a terminal also `then`, the next commands worth typing."""
         for each in (*lines, *then) if self.is_interactive else lines:
-            parts = [_paint(span) if self.colour else span.text for span in each]
-            sys.stdout.write("".join(parts).rstrip() + "\n")
+            sys.stdout.write(self._text(each))
         sys.stdout.flush()
+
+    def show_in_pager(self, lines: Sequence[Line]) -> None:
+        """Print lines; on a terminal that is too low for them through `$PAGER`."""
+        pager = os.environ.get("PAGER", "less")
+        fits = not (self.is_interactive and pager) or len(lines) < shutil.get_terminal_size().lines
+        if fits or not _page(pager, "".join(map(self._text, lines))):
+            self.show(lines)
+
+    def _text(self, line: Line) -> str:
+        return "".join(_paint(span) if self.colour else span.text for span in line).rstrip() + "\n"
 
 
 def screen() -> Screen:
@@ -92,6 +109,15 @@ def row(cells: Iterable[Span], widths: Iterable[int], right: Iterable[bool]) -> 
     return tuple(parts)
 
 
+def _page(pager: str, text: str) -> bool:
+    """Run a pager until the user leaves it; whether it could be started."""
+    options = {"LESS": "FRX", **os.environ}  # show colours, and leave what was read on the screen
+    process = subprocess.Popen(["/bin/sh", "-c", pager], stdin=subprocess.PIPE, env=options)
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the user left before the end
+        process.communicate(text.encode("utf-8", "replace"))
+    return process.wait() not in CANNOT_START
+
+
 def _paint(span: Span) -> str:
     code = ROLES.get(span.role)
     return f"\x1b[{code}m{span.text}\x1b[0m" if code and span.text else span.text
@@ -108,6 +134,20 @@ def hanging(start: Line, text: str, width: int, role: str = "", indent: int | No
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on the terminal. Keys that were pressed before the question do not count."""
+    with suppress(termios.error, ValueError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    sys.stdout.write(f"{question} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def can_ask() -> bool:
+    """Whether a person is at the terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def write_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON."""
     write_json_text(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
@@ -120,7 +160,7 @@ def write_json_text(text: str) -> None:
 
 
 def write_result(result: Any, as_json: bool, lines: Callable[[Any, Screen], Iterable[Line]]) -> None:
-    """Print a result: as JSON for programs, as lines for people. Control characters are removed before `lines` runs."""
+    """Print a result: as JSON for programs, as lines for people. Hidden characters are marks before `lines` runs."""
     if as_json:
         write_json(result)
         return

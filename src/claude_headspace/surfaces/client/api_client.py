@@ -148,7 +148,7 @@ class ApiClient:
         return self._object(_with_query("/api/search", q=query, **filters))
 
     def status(self) -> Json:
-        """The status of the receiver."""
+        """The status of the daemon."""
         return self._object("/hook/status")
 
     def last_seq(self) -> int:

@@ -19,7 +19,7 @@ def verdicts_of(client: ApiClient, agent_id: str, last: int) -> list[Json]:
 
 
 def call_text(tool: str, given: dict[str, Any]) -> str:
-    """A tool call in short: "Bash: npm test"."""
+    """A tool call in short: the tool and its main input."""
     first = next((given[name] for name in INPUT_FIELDS if isinstance(given.get(name), str)), "")
     return f"{tool}: {first}" if first else tool
 

@@ -3,6 +3,7 @@
 Rules
 - GET changes nothing, because link previews send it. Only a button (POST) answers.
 - The link is the permission to answer this wait (`auth/answer_links.py`). Agents are refused nevertheless.
+- The page shows the complete request. Only what is selected is granted beyond it.
 - After an answer the page shows who answered. It does not show the question of a closed wait.
 """
 
@@ -21,7 +22,7 @@ from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.wait_request import Question
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.answers import Answers
-from claude_headspace.surfaces.api.parameters import read_bytes
+from claude_headspace.surfaces.api.parameters import read_bytes, read_flag
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from claude_headspace.surfaces.auth.requester import Requester, RequesterLookup
 from claude_headspace.surfaces.page.answer_link_html import (
@@ -32,6 +33,7 @@ from claude_headspace.surfaces.page.answer_link_html import (
     document,
     wait_form,
 )
+from claude_headspace.surfaces.page.request_html import SHOW_ALL
 from claude_headspace.surfaces.read.agents import AgentQueries
 
 STYLE_SHEET = Path(__file__).with_name("answer_link.css")
@@ -66,7 +68,7 @@ class AnswerPage:
 
     async def _show(self, request: Request) -> Response:
         grant = self._links.verify(request.path_params["link"])
-        return _page(INVALID_LINK, 404) if grant is None else await self._wait_page(grant)
+        return _page(INVALID_LINK, 404) if grant is None else await self._wait_page(request, grant)
 
     async def _answer(self, request: Request) -> Response:
         grant = self._links.verify(request.path_params["link"])
@@ -79,10 +81,10 @@ class AnswerPage:
             await self._answers.give(Requester(grant.recipient, "link"), wait.id, answer_of(wait, form))
         except HeadspaceError as refusal:
             if refusal.status != 409:
-                return await self._wait_page(grant, refusal)
+                return await self._wait_page(request, grant, refusal)
         return RedirectResponse(request.url.path, 303, SAME_ORIGIN)
 
-    async def _wait_page(self, grant: AnswerGrant, refusal: HeadspaceError | None = None) -> Response:
+    async def _wait_page(self, request: Request, grant: AnswerGrant, refusal: HeadspaceError | None = None) -> Response:
         try:
             wait = await self._answers.wait(grant.wait_id)
         except BadRequest:
@@ -91,7 +93,10 @@ class AnswerPage:
             return _page(closed_wait(wait))
         agent = await asyncio.to_thread(self._agents.find, wait.agent_id)
         problem = f"{refusal.message} {refusal.hint}" if refusal is not None else ""
-        return _page(wait_form(agent.name, agent.project.name, wait, problem), refusal.status if refusal else 200)
+        is_all = read_flag(request, SHOW_ALL)
+        details = await self._answers.details.view(wait.id, everything=is_all)
+        form = wait_form(agent.name, agent.project.name, details, problem, is_all=is_all)
+        return _page(form, refusal.status if refusal else 200)
 
 
 def _page(body: str, status: int = 200) -> HTMLResponse:
@@ -104,13 +109,17 @@ def _page(body: str, status: int = 200) -> HTMLResponse:
 def answer_of(wait: Wait, form: Form) -> Answer:
     """The answer in a submitted form. `do` is the button that was pressed."""
     button = _first(form, "do")
+    if not button:
+        raise BadRequest("no_button", "Nothing was sent.", "Enter is not an answer: press a button.")
     if wait.kind == "elicitation":
         return _elicitation_answer(wait, button, form)
     if button == "deny":
         return Answer(decision="deny", message=_first(form, "message").strip())
     if wait.kind == "question":
         return Answer(answers={each.text: _chosen(form, at, each) for at, each in enumerate(wait.questions)})
-    return Answer(decision="allow", always=button == "always") if button in ("allow", "always") else Answer()
+    if button != "allow":
+        return Answer()
+    return Answer(decision="allow", grant=tuple(form.get("grant", ())) if wait.kind == "permission" else ())
 
 
 def _elicitation_answer(wait: Wait, button: str, form: Form) -> Answer:

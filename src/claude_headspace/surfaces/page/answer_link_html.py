@@ -1,10 +1,20 @@
-"""The HTML of the answer page: a wait with its buttons, or its result. Pure; all texts are escaped."""
+"""The HTML of the answer page: a wait with its buttons, or its result. Pure; all texts are escaped.
 
+Rules
+- The buttons follow the complete request, so they are reached only after its end.
+- Only a visible button answers, never Enter in a field.
+- Nothing is granted beyond the request unless it is selected.
+"""
+
+from collections.abc import Sequence
 from html import escape
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.views import iso
+from claude_headspace.kernel.grants import Suggestion
+from claude_headspace.kernel.hidden_characters import make_visible
+from claude_headspace.kernel.views import WaitDetailsView, iso
 from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.surfaces.page.request_html import agent_text, request_html
 
 FIELD_PREFIX = "field-"
 """The prefix of input names for the fields of a form."""
@@ -16,6 +26,18 @@ BUTTONS = {
     "elicitation": (("accept", "Accept"), ("decline", "Decline"), ("cancel", "Cancel")),
 }
 """The buttons for each kind of wait, the default first."""
+
+LIFETIMES = {
+    "this session": "until this session ends",
+    "this project, for you": "in this project's settings, only for you, until you remove it",
+    "this project, for everyone": "in this project's shared settings, for everyone, until someone removes it",
+    "all your projects": "in your own settings, for all your projects, until you remove it",
+}
+"""How long a grant lasts, by its destination."""
+MODE_WARNING = "Changes the mode of the session: later requests are allowed without asking you."
+DEFAULT_BUTTONS = '<button disabled hidden></button><button name="do" value="" formnovalidate hidden></button>'
+"""What Enter presses: nothing in a text field, a button without an answer on a checkbox. Browsers skip the disabled
+button only on a checkbox."""
 
 WITHOUT_VALIDATION = ("deny", "decline", "cancel")
 """Buttons that do not require the fields to be filled in."""
@@ -61,35 +83,38 @@ def closed_wait(wait: Wait) -> str:
     """A wait that cannot be answered here: who answered, or where it can be answered."""
     if wait.answered is not None:
         given = wait.answered
-        return f"<h1>{escape(given.words.capitalize())}</h1>\n<p>By {escape(given.by)}, {iso(given.at)[:16]} UTC.</p>"
+        words = given.words[:1].upper() + given.words[1:]
+        return f"<h1>{agent_text(words)}</h1>\n<p>By {agent_text(given.by)}, {iso(given.at)[:16]} UTC.</p>"
     if wait.closed_at is not None:
-        return f"<h1>No longer open</h1>\n<p>{escape((wait.resolution or 'answered').capitalize())}.</p>"
+        return f"<h1>No longer open</h1>\n<p>{agent_text((wait.resolution or 'answered').capitalize())}.</p>"
     if (lost := wait.undelivered) is not None:
-        text = f"{escape(lost.words.capitalize())} by {escape(lost.by)}, {iso(lost.at)[:16]} UTC"
+        text = f"{agent_text(lost.words.capitalize())} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
         return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it. Answer in the terminal.</p>"
     return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 
-def wait_form(agent: str, project: str, wait: Wait, problem: str = "") -> str:
-    """The form of an open wait."""
+def wait_form(agent: str, project: str, wait: WaitDetailsView, problem: str = "", *, is_all: bool = False) -> str:
+    """The form of an open wait. `is_all`: everything that Headspace has is shown."""
     parts = [
-        f'<p class="who">◆ {escape(agent)} <span>{escape(project)}</span></p>',
-        f"<h1>{escape(_title(wait))}</h1>",
-        f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else "",
+        f'<p class="who">◆ {agent_text(agent)} <span>{agent_text(project)}</span></p>',
+        f"<h1>{_title(wait)}</h1>",
+        f'<p class="problem" role="alert">{agent_text(problem)}</p>' if problem else "",
+        request_html(wait, is_all=is_all),
         '<form method="post">',
-        *([] if wait.questions else [f"<pre>{escape(wait.summary or wait.text)}</pre>"]),
+        DEFAULT_BUTTONS,
         *(_question(each, at) for at, each in enumerate(wait.questions)),
         *(_field(each) for each in wait.form),
+        _grants(wait.suggestions) if wait.kind == "permission" else "",
         _message(wait),
-        f'<p class="buttons">{"".join(_buttons(wait))}</p>',
+        f'<p class="buttons">{"".join(_button(*each) for each in BUTTONS.get(wait.kind, ()))}</p>',
         "</form>",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _title(wait: Wait) -> str:
+def _title(wait: WaitDetailsView) -> str:
     if wait.kind == "permission" and wait.tool:
-        return f"Permission to use {wait.tool}"
+        return f"Permission to use {agent_text(wait.tool)}"
     return TITLES.get(wait.kind, "Waiting for you")
 
 
@@ -97,18 +122,33 @@ def _question(question: Question, at: int) -> str:
     kind = "checkbox" if question.several else "radio"
     options = "".join(_option(kind, f"option{at}", each) for each in question.options)
     free_text = f'<input name="own{at}" placeholder="Other answer" aria-label="Other answer">'
-    return f"<fieldset><legend>{escape(question.text)}</legend>{options}{free_text}</fieldset>"
+    return f"<fieldset><legend>{agent_text(question.text)}</legend>{options}{free_text}</fieldset>"
+
+
+def _grants(suggestions: Sequence[Suggestion]) -> str:
+    """What can be granted with the request: each on its own, changes of the mode last."""
+    if not suggestions:
+        return ""
+    boxes = "".join(_grant(each) for each in sorted(suggestions, key=lambda each: each.kind == "mode"))
+    return f"<fieldset><legend>If allowed, also allow from now on</legend>{boxes}</fieldset>"
+
+
+def _grant(suggestion: Suggestion) -> str:
+    lifetime = LIFETIMES.get(suggestion.destination, suggestion.destination)
+    warning = f"<small>{MODE_WARNING}</small>" if suggestion.kind == "mode" else ""
+    box = f'<input type="checkbox" name="grant" value="{escape(suggestion.id, quote=True)}">'
+    return f"<label>{box} {agent_text(suggestion.words)} <small>{agent_text(lifetime)}</small>{warning}</label>"
 
 
 def _option(kind: str, name: str, option: Option) -> str:
-    value, description = escape(option.label, quote=True), f" <small>{escape(option.description)}</small>"
+    value, description = escape(option.label, quote=True), f" <small>{agent_text(option.description)}</small>"
     box = f'<input type="{kind}" name="{escape(name, quote=True)}" value="{value}">'
-    return f"<label>{box} {escape(option.label)}{description if option.description else ''}</label>"
+    return f"<label>{box} {agent_text(option.label)}{description if option.description else ''}</label>"
 
 
 def _field(field: Field) -> str:
-    name, title = escape(FIELD_PREFIX + field.name, quote=True), escape(field.title or field.name)
-    description = f"<small>{escape(field.description)}</small>" if field.description else ""
+    name, title = escape(FIELD_PREFIX + field.name, quote=True), agent_text(field.title or field.name)
+    description = f"<small>{agent_text(field.description)}</small>" if field.description else ""
     if field.kind == "choices":
         boxes = "".join(_option("checkbox", FIELD_PREFIX + field.name, each) for each in field.options)
         return f"<fieldset><legend>{title}</legend>{description}{boxes}</fieldset>"
@@ -128,22 +168,15 @@ def _input(field: Field, name: str) -> str:
 
 def _choice(option: Option, *, selected: bool) -> str:
     value = escape(option.label, quote=True)
-    text = escape(option.description or option.label)
+    text = escape(make_visible(option.description or option.label))
     return f'<option value="{value}"{" selected" if selected else ""}>{text}</option>'
 
 
-def _message(wait: Wait) -> str:
+def _message(wait: WaitDetailsView) -> str:
     if wait.kind == "elicitation":
         return ""
     label = "Reason or instructions, if you decline"
     return f'<textarea name="message" rows="2" placeholder="{label}" aria-label="{label}"></textarea>'
-
-
-def _buttons(wait: Wait) -> list[str]:
-    found = [_button(*each) for each in BUTTONS.get(wait.kind, ())]
-    if wait.kind == "permission" and wait.suggestions:
-        found.insert(1, _button("always", "Always allow"))
-    return found
 
 
 def _button(value: str, label: str) -> str:

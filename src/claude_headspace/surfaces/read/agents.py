@@ -10,7 +10,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted
+from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.views import (
     AgentView,
@@ -205,16 +205,27 @@ class WaitQueries:
         """The hook with the tool call of a wait; None if it has none or the event was pruned."""
         if wait.tool is None:
             return None
-        opener = self._reader.event(wait.agent_id, wait.id.rpartition("-w")[0])
+        opener = self._opener(wait)
+        if opener is not None and _is_about(opener, wait):
+            return opener
         between = EventFilter(
             names=hook_names({HookKind.PERMISSION, HookKind.BEFORE_TOOL}),
             received_between=(wait.opened_at - HOOK_WINDOW, wait.opened_at + HOOK_WINDOW),
         )
-        if opener is not None and _is_about(found := decode(opener.envelope), wait):
-            return found
         stored = self._reader.events(agent_id=wait.agent_id, limit=MAX_HOOKS, matching=between)
         hooks = (decode(each.envelope) for each in reversed(stored))
         return next((hook for hook in hooks if _is_about(hook, wait)), None)
+
+    def message_of(self, wait: Wait) -> str | None:
+        """The whole reply that ended with the question of a wait; None if the wait is another one."""
+        opener = self._opener(wait) if wait.asked_in_text else None
+        message = opener.fact.message if opener is not None and isinstance(opener.fact, TurnStopped) else None
+        return message if message is not None and wait.text in message else None
+
+    def _opener(self, wait: Wait) -> Event | None:
+        """The event that opened a wait. The id of a wait starts with the id of that event."""
+        stored = self._reader.event(wait.agent_id, wait.id.rpartition("-w")[0])
+        return decode(stored.envelope) if stored is not None else None
 
     def answer_to(self, wait: Wait) -> Answer | None:
         """The answer that a wait received."""

@@ -12,8 +12,8 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
-from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.text.labels import interrupt_result, send_result, wait_text
+from claude_headspace.surfaces.text.formatting import Json, clean_json
+from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
 
 
 class ActionResult(NamedTuple):
@@ -35,11 +35,17 @@ class Actions(Protocol):
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         """Answer a wait."""
 
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        """A wait with its complete request, as it arrived."""
+
     def interrupt(self, agent: Json) -> ActionResult:
         """Press Esc in the agent's terminal."""
 
     def resume(self, agent: Json) -> ActionResult:
         """Resume an ended agent."""
+
+    def changes(self, agent: Json) -> Json:
+        """What the agent changed."""
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent."""
@@ -83,10 +89,11 @@ class TerminalActions:
         return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
-        answered = self._client().answer(wait["id"], answer)["answered"]
-        return ActionResult(
-            f"{answered['words'].capitalize() if answered else 'Answered'}: {agent['name']} {wait_text(wait)}"
-        )
+        self._client().answer(wait["id"], answer)
+        return ActionResult(answer_result(agent["name"], clean_json(wait), clean_json(answer)))
+
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        return self._client().wait(wait["id"], all=everything)
 
     def interrupt(self, agent: Json) -> ActionResult:
         return ActionResult(interrupt_result(self._client().interrupt(agent["id"])))
@@ -99,6 +106,9 @@ class TerminalActions:
             return ActionResult("", [sys.executable, "-m", "claude_headspace", *arguments])
         open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
         return ActionResult(f"{agent['name']} resumes in a new window.")
+
+    def changes(self, agent: Json) -> Json:
+        return self._client().changes(agent["id"])
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent. Errors are ignored."""

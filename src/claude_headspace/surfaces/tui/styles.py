@@ -36,6 +36,9 @@ STYLES = {
     "said": ("#b4bcc8", "#3b434c", "default"),
     "speaker": ("#8fb7e0", "#2f5f94", "cyan"),
     "key": ("bold #cdd3dc", "bold #2b3138", "bold"),
+    "added": ("#7ee08a", "#1a7f37", "green"),
+    "removed": ("#ff9a93", "#b3261e", "red"),
+    "hunk": ("#8fb7e0", "#2f5f94", "cyan"),
     "unseen": ("bold #f2b632", "bold #865700", "bold yellow"),
 }
 """The style of each role in each palette."""

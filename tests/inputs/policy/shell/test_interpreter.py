@@ -80,13 +80,13 @@ def test_programs_and_arguments(text: str, expected: list[str]) -> None:
         ("rm ./a/../b", [("delete", "/code/b")]),
         ("rm *", [("delete", "/code")]),
         ('rm "*"', [("delete", "/code/*")]),
-        ("sed s/a/b/ x", []),
+        ("sed s/a/b/ x", [("read", "/code/x")]),
         ("sed -i s/a/b/ x", [("write", "/code/x")]),
         ("tar xf a -C b", [("write", "/code/b")]),
         ("dd if=a of=b", [("read", "/code/a"), ("write", "/code/b")]),
         ("tee a <<< x", [("write", "/code/a")]),
         ('python3 -c \'open("a", "w")\'', [("write", "/code/a")]),
-        ("python3 -c 'open(\"a\")'", []),
+        ("python3 -c 'open(\"a\")'", [("read", "/code/a")]),
     ],
 )
 def test_file_uses(text: str, expected: list[tuple[str, str]]) -> None:

@@ -24,10 +24,18 @@ from claude_headspace.inputs.policy.shell.syntax import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
+WATCHED_VARIABLES = ("CLAUDE_", "HEADSPACE_")
+"""Prefixes of the variables whose assignment rules can match."""
 COMMAND_STEPS = 3
 """The steps of running one command."""
 PATH_STEPS = 4
 """The steps of resolving one path."""
+
+OPAQUE_PROGRAMS = frozenset(("curl", "wget", "http", "https", "xh", "nc", "ncat", "base64", "openssl"))
+"""Programs whose output is not a program name."""
+
+_BRACES_AS_COMMAND = re.compile(r"\s*\{([^{}\s,]+,[^{}\s]*)\}\s*(.*)", re.DOTALL)
+"""`{rm,-rf,x}`, which the grammar cannot parse."""
 
 _REPEATED_UNKNOWN = re.compile(f"{UNKNOWN}{{2,}}")
 
@@ -62,6 +70,8 @@ class Shell:
         self.written_files: dict[str, str] = {}
         self.links: dict[str, str] = {}
         self.depth = 0
+        self.default_stdin = EMPTY
+        """The input of programs without a redirect: `exec < FILE` sets it."""
         self.inherited_sources: tuple[str, ...] = ()
         """Sources of the unknown parts of the text that this shell runs: `lsof` in `sh -c "kill $(lsof …)"`."""
         self._expansion_sources: list[str] = []
@@ -97,7 +107,8 @@ class Shell:
         for statement in split_statements(text):
             if not statement.strip():
                 continue
-            root = self._parse(statement)
+            braces = _BRACES_AS_COMMAND.fullmatch(statement)
+            root = self._parse(f"{braces[1].replace(',', ' ')} {braces[2]}" if braces else statement)
             if not root.has_error:
                 self.walk(root, stdin)
 
@@ -134,6 +145,11 @@ class Shell:
         self.variables[name] = _REPEATED_UNKNOWN.sub(UNKNOWN, value)
         self.variable_sources[name] = tuple(dict.fromkeys(self._expansion_sources))
 
+    def assign_reported(self, name: str, value: str) -> None:
+        """Set a variable of the environment. Rules can match some of them."""
+        self.assign(name, value)
+        self._report_variable(name, value)
+
     def run_substitution(self, node: Node) -> str:
         """Run the commands in `$( )` and return their output."""
         stdout = self._run_in_subshell(node)
@@ -154,6 +170,9 @@ class Shell:
         if subshell.depth > MAX_DEPTH:
             self.findings.add_trait(Trait.UNREADABLE_SCRIPT)
             return Flow(UNKNOWN)
+        redirects = [child for child in node.named_children if child.type == "file_redirect"]
+        if redirects and len(redirects) == node.named_child_count:  # $(<FILE)
+            return subshell._redirect_input(redirects, EMPTY)
         return subshell._walk_children(node, EMPTY)
 
     @contextmanager
@@ -169,6 +188,8 @@ class Shell:
         """Record the use of the file or files that an argument names."""
         self.findings.depends_on_files = True
         self.spend(PATH_STEPS + len(self.links) // 10)
+        if argument.startswith("~/"):  # only in the arguments of programs that expand it themselves
+            argument = self.home + argument[1:]
         uses = find_path_uses(
             argument, self.directory, use, used_by=program, recursive=recursive, links=self.links, spend=self.spend
         )
@@ -256,6 +277,9 @@ class Shell:
 
     def _walk_assignment(self, node: Node, _stdin: Flow) -> Flow:
         name, value = _field_text(node, "name"), node.child_by_field_name("value")
+        target = node.child_by_field_name("name")
+        if target is not None and target.type == "subscript":
+            self._walk_children(target, EMPTY)
         with self._collect_sources():
             if value is not None and value.type == "array":
                 self._assign_array(name, value)
@@ -263,7 +287,13 @@ class Shell:
                 text = words.expand_to_text(value, self)
                 appends = any(child.type == "+=" for child in node.children)
                 self.assign(name, self.get_variable(name) + text if appends else text)
+                self._report_variable(name, text)
         return EMPTY
+
+    def _report_variable(self, name: str, value: str) -> None:
+        """Report the assignment of a variable that the client or Headspace reads, as a program `export`."""
+        if name.startswith(WATCHED_VARIABLES):
+            self.findings.programs.append(Program("export", (f"{name}={value}"[:200],)))
 
     def _assign_array(self, name: str, node: Node) -> None:
         values = list(map(unmark, self._expand_words(node.named_children)))
@@ -276,6 +306,7 @@ class Shell:
     def _walk_unset(self, node: Node, _stdin: Flow) -> Flow:
         for child in node.named_children:
             self.variables[node_text(child)] = ""
+            self._report_variable(node_text(child), "")
         return EMPTY
 
     # --- redirects ---
@@ -287,6 +318,8 @@ class Shell:
         nested = [part for child in redirects if child.type == "heredoc_redirect" for part in child.named_children]
         redirects += [part for part in nested if part.type.endswith("_redirect")]
         stdin = self._redirect_input(redirects, stdin)
+        if body is not None and node_text(body) == "exec":
+            self.default_stdin = stdin
         stdout = self._redirect_output(redirects, self.walk(body, stdin) if body is not None else EMPTY)
         for part in nested:
             if part.type == "pipeline":
@@ -380,10 +413,14 @@ class Shell:
             return self.run(f"{text} {' '.join(map(quote, arguments[1:]))}", stdin)
         if UNKNOWN in name:
             self.findings.add_trait(Trait.UNKNOWN_PROGRAM)
+            if OPAQUE_PROGRAMS & set(sources):
+                self.findings.add_trait(Trait.UNREADABLE_SCRIPT)
+        stdin = stdin if stdin is not EMPTY else self.default_stdin
         inherited = self.inherited_sources if any(UNKNOWN in argument for argument in arguments) else ()
         all_sources = tuple(dict.fromkeys((*sources, *stdin.sources, *inherited)))
         self.findings.programs.append(Program(name, tuple(map(unmark, arguments[1:])), all_sources))
-        stdout = self.handlers.get(name, self.default_handler)(self, path, arguments[1:], stdin)
+        handler = self.handlers.get(name) or self.handlers.get(name.rstrip("0123456789.")) or self.default_handler
+        stdout = handler(self, path, arguments[1:], stdin)
         self.spend_text(len(stdout.text))
         return Flow(stdout.text, tuple(dict.fromkeys((name, *all_sources, *stdout.sources))))
 

@@ -111,6 +111,24 @@ def _yes(arguments: Sequence[str], _stdin: str) -> str:
     return (" ".join(arguments) or "y") + "\n"
 
 
+def _filter(arguments: Sequence[str], stdin: str) -> str:
+    """A program that prints a part of its input. All of it is a safe estimate."""
+    has_file = any(not word.startswith("-") and not word.isdigit() for word in arguments)
+    return UNKNOWN if has_file or not stdin else stdin
+
+
+def _ls(arguments: Sequence[str], _stdin: str) -> str:
+    """`ls -d NAMES` prints the names."""
+    parsed = parse_arguments(arguments)
+    return "".join(f"{name}\n" for name in parsed.operands) if parsed.has_flag("d") else f"./{UNKNOWN}\n"
+
+
+def _jq(arguments: Sequence[str], _stdin: str) -> str:
+    """`jq -n '"TEXT"'` prints the text."""
+    literals = [word[1:-1] for word in arguments if len(word) > 1 and word[0] == word[-1] == '"']
+    return f"{literals[0]}\n" if literals and parse_arguments(arguments).has_flag("n", "null-input") else UNKNOWN
+
+
 KNOWN_OUTPUT: dict[str, Callable[[Sequence[str], str], str]] = {
     "echo": _echo,
     "printf": _printf,
@@ -125,6 +143,9 @@ KNOWN_OUTPUT: dict[str, Callable[[Sequence[str], str], str]] = {
     "mktemp": lambda _arguments, _stdin: "/tmp/tmp.headspace\n",  # noqa: S108  # printed, never opened
     "tee": lambda _arguments, stdin: stdin,
     **dict.fromkeys(("true", ":"), lambda _arguments, _stdin: ""),
-    **dict.fromkeys(("ls", "grep", "rg", "fd", "git"), lambda _arguments, _stdin: f"./{UNKNOWN}\n"),
+    **dict.fromkeys(("grep", "rg", "fd", "git"), lambda _arguments, _stdin: f"./{UNKNOWN}\n"),
+    **dict.fromkeys(("head", "tail", "sort", "uniq", "tac", "envsubst", "sponge", "pv"), _filter),
+    "ls": _ls,
+    "jq": _jq,
 }
 """Functions that return a program's output for its arguments and input. File lists are unknown names below `.`."""

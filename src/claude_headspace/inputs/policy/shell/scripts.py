@@ -5,19 +5,26 @@ from collections.abc import Sequence
 
 from claude_headspace.inputs.policy.paths import is_directory
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
-from claude_headspace.inputs.policy.shell.file_uses import find_file_uses
+from claude_headspace.inputs.policy.shell.file_uses import find_file_uses, is_known
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Argv, Effect, FileUse, Findings, Flow, ShellText
+from claude_headspace.inputs.policy.shell.guesses import FILTERS, record_mentioned_files, run_guessed_command
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.known_output import KNOWN_OUTPUT
 from claude_headspace.inputs.policy.shell.languages import AWK, LANGUAGES, Language
 from claude_headspace.inputs.policy.shell.markers import unmark
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
+_FORK_BOMB = re.compile(r"\$0\s*[&|]\s*\$0")
+
+STARTUP_VARIABLES = ("BASH_ENV", "ENV")
+"""Variables with a file that a shell runs when it starts."""
+
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh")
 
 OPAQUE_SOURCES = frozenset(
-    "curl wget nc ncat socat base64 base32 xxd openssl gzip gunzip zcat xz xzcat bzip2 bunzip2 tr rev sed awk dd ssh "
-    "python python3 perl ruby node php".split()
+    "curl wget fetch http https xh httpie aria2c lynx w3m links elinks ftp lftp scp sftp rsync nc ncat socat telnet "
+    "base64 base32 xxd openssl gzip gunzip zcat xz xzcat zstd zstdcat bzip2 bunzip2 uudecode tr rev sed awk dd ssh "
+    "iconv jq envsubst aws gsutil gcloud python python3 perl ruby node php".split()
 )
 """Programs that download or decode text. Output of other programs is trusted: `eval "$(ssh-agent -s)"`."""
 
@@ -28,8 +35,14 @@ def run_program(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> F
     _record_file_uses(shell, name, find_file_uses(name, arguments))
     if "/" in path:
         text, written_here = shell.read_content(path)
-        if text is not None:
+        if text is not None and written_here and text.strip() == UNKNOWN:
+            shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
+        elif text is not None:
             _run_script(shell, text, arguments, stdin, written_here=written_here)
+    if name not in FILTERS:
+        if not is_known(name):
+            record_mentioned_files(shell, name, arguments)
+        run_guessed_command(shell, name, arguments)
     _track_files(shell, name, arguments, stdin)
     if name == "cat":
         return Flow(_cat_output(shell, arguments, stdin))
@@ -50,18 +63,36 @@ def _record_file_uses(shell: Shell, name: str, file_uses: Sequence[FileUse]) -> 
 
 def _track_files(shell: Shell, name: str, arguments: list[str], stdin: Flow) -> None:
     """Remember the files and links that the program creates; later commands may use them."""
-    operands = parse_arguments(arguments).operands
+    parsed = parse_arguments(arguments)
+    operands = parsed.operands
     if name == "tee":
         shell.written_files.update({shell.resolve_path(operand): stdin.text for operand in operands})
-    elif name in ("cp", "mv", "install") and len(operands) == 2:
-        text, written_here = shell.read_content(operands[0])
-        if text is not None and written_here:
-            shell.written_files[shell.resolve_path(operands[1])] = text
     elif name in OPAQUE_SOURCES:
-        written = [file.argument for file in find_file_uses(name, arguments) if file.use is Use.WRITE]
-        shell.written_files.update({shell.resolve_path(argument): UNKNOWN for argument in written})
-    elif name == "ln" and len(operands) == 2:
-        shell.links[shell.resolve_path(operands[1])] = shell.resolve_path(operands[0])
+        for url in _saved_urls(name, arguments):
+            shell.written_files[shell.resolve_path(url.rstrip("/").rpartition("/")[2])] = UNKNOWN
+        for file in find_file_uses(name, arguments):
+            if file.use is Use.WRITE:
+                bases = [unmark(source).rstrip("/").rpartition("/")[2].rpartition(":")[2] for source in file.contents]
+                targets = [file.argument, *(f"{file.argument}/{base}" for base in bases)]
+                shell.written_files.update({shell.resolve_path(target): UNKNOWN for target in targets})
+    elif len(operands) == 2:
+        if name == "ln" or (name == "cp" and parsed.has_flag("l", "link", "s", "symbolic-link")):
+            shell.links[shell.resolve_path(operands[1])] = shell.resolve_path(operands[0])
+        elif name in ("cp", "mv", "install"):
+            _copy_content(shell, *operands)
+
+
+def _saved_urls(name: str, arguments: list[str]) -> list[str]:
+    """Return the addresses that a download saves under their last name: `wget URL`, `curl -O URL`."""
+    flags = parse_arguments(arguments).flags
+    saves = name == "wget" or (name == "curl" and flags & {"O", "remote-name", "J"})
+    return [word for word in map(unmark, arguments) if saves and "://" in word]
+
+
+def _copy_content(shell: Shell, source: str, target: str) -> None:
+    text, written_here = shell.read_content(source)
+    if text is not None and written_here:
+        shell.written_files[shell.resolve_path(target)] = text
 
 
 def _cat_output(shell: Shell, arguments: list[str], stdin: Flow) -> str:
@@ -89,6 +120,8 @@ def _run_script(shell: Shell, text: str, arguments: list[str], stdin: Flow, *, w
     findings = shell.findings if written_here else Findings(shell.findings.budget)
     subshell = shell.create_subshell(findings)
     first_line = text.partition("\n")[0]
+    if _FORK_BOMB.search(text):
+        shell.findings.add_trait(Trait.FORK_BOMB)
     if first_line.startswith("#!") and "sh" not in first_line:
         language = next((name for name in LANGUAGES if name in first_line), None)
         if language is not None:
@@ -103,8 +136,10 @@ def _run_script(shell: Shell, text: str, arguments: list[str], stdin: Flow, *, w
 
 def run_shell(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run `bash -c TEXT`, `bash FILE`, or the text on standard input."""
-    rest, letters = _split_shell_options(arguments)
+    rest, letters, startup_files = _split_shell_options(arguments)
     subshell = shell.create_subshell()
+    for file in (*startup_files, *filter(None, (shell.variables.get(name) for name in STARTUP_VARIABLES))):
+        run_source(subshell, "source", [file], EMPTY)
     if "c" in letters:
         subshell.set_positional(rest[2:])
         subshell.inherited_sources = shell.current_sources
@@ -120,20 +155,21 @@ def run_shell(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Fl
     return run_text(subshell, stdin.text, stdin.sources)
 
 
-def _split_shell_options(arguments: list[str]) -> tuple[list[str], str]:
-    """Return the arguments after the options of a shell, and the letters of its short options."""
-    rest, letters = list(arguments), ""
+def _split_shell_options(arguments: list[str]) -> tuple[list[str], str, list[str]]:
+    """Return the arguments after the options of a shell, the letters of its short options, and its startup files."""
+    rest, letters, startup_files = list(arguments), "", list[str]()
     while rest and rest[0].startswith(("-", "+")) and unmark(rest[0]) != "-":
         word = unmark(rest.pop(0))
         if word == "--":
             break
         if word.startswith("--"):
             takes_value = word in ("--rcfile", "--init-file")
+            startup_files += rest[:1] if takes_value else []
         else:
             letters += word
             takes_value = word.endswith(("o", "O"))
         rest = rest[1:] if takes_value else rest
-    return rest, letters
+    return rest, letters, startup_files
 
 
 def run_eval(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
@@ -164,8 +200,12 @@ def run_scheduled(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -
 
 
 def run_trap(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
-    """Run the text of `trap TEXT SIGNAL`, as if the signal arrived now."""
-    return shell.run(unmark(arguments[0])) if len(arguments) > 1 else EMPTY
+    """Run the text of `trap TEXT SIGNAL`. Its variables may be set later, so only certain findings count."""
+    if len(arguments) > 1:
+        findings = Findings(shell.findings.budget)
+        shell.create_subshell(findings).run(unmark(arguments[0]))
+        shell.findings.merge_certain(findings)
+    return EMPTY
 
 
 # --- other languages --------------------------------------------------------------------------------------------------
@@ -174,24 +214,39 @@ def run_trap(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Fl
 def language_name(path: str) -> str:
     """Return the language of an interpreter: `/usr/bin/python3.12` → `python`."""
     name = re.sub(r"[\d.]+$", "", path.rpartition("/")[2])
-    return {"pypy": "python", "nodejs": "node"}.get(name, name)
+    return {"pypy": "python", "nodejs": "node", "pythonw": "python", "luajit": "lua"}.get(name, name)
 
 
 def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run `python -c TEXT`, a script file, or the program on standard input."""
     name = language_name(path)
     language = LANGUAGES[name]
-    parsed = parse_arguments(arguments, (*language.code_options, "m", "M", "I", "r", "W", "X"))
+    arguments = ["-e" if word == "-pe" and name == "node" else word for word in arguments]
+    parsed = parse_arguments(arguments, (*language.code_options, *language.valued))
     texts = [unmark(value) for value in parsed.get_values(*language.code_options)]
-    if not texts and not parsed.get_values("m"):
-        has_file = bool(parsed.operands) and unmark(parsed.operands[0]) != "-"
-        texts = [(shell.read_content(parsed.operands[0])[0] if has_file else stdin.text) or ""]
-    for text in texts:
-        if text == UNKNOWN and (OPAQUE_SOURCES & set(stdin.sources) or parsed.operands):
+    if name == "python" and (modules := parsed.get_values("m")):
+        run_module(shell, unmark(modules[0]), arguments)
+    elif not texts:
+        operands = [word for word in parsed.operands if unmark(word) not in ("run", "eval")]
+        has_file = bool(operands) and unmark(operands[0]) != "-"
+        if has_file and "://" in operands[0]:
             shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
-        _apply_effects(shell, _analyse_code(shell, language, text), path)
+        texts = [(shell.read_content(operands[0])[0] if has_file else stdin.text) or ""]
+    for text in texts:
+        if text.strip() == UNKNOWN and (OPAQUE_SOURCES & {*stdin.sources, *shell.current_sources} or parsed.operands):
+            shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
+        code = text.replace("sys.argv[1]", repr(unmark(parsed.operands[0]))) if parsed.operands else text
+        _apply_effects(shell, _analyse_code(shell, language, code), path)
     _record_file_uses(shell, name, find_file_uses(name, arguments))
+    record_mentioned_files(shell, name, parsed.operands)
     return Flow(UNKNOWN)
+
+
+def run_module(shell: Shell, module: str, arguments: list[str]) -> None:
+    """Run `python -m claude_headspace ARGUMENTS` like the program `headspace`."""
+    if module == "claude_headspace":
+        rest = arguments[[unmark(word) for word in arguments].index(module) + 1 :] if module in arguments else []
+        shell.execute(["headspace", *rest], EMPTY)
 
 
 def run_awk(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:

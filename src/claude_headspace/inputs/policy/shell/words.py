@@ -159,9 +159,21 @@ def _expand_process_substitution(node: Node, scope: Scope, _quoted: bool) -> str
     return scope.run_process_substitution(node)
 
 
-def _expand_arithmetic(node: Node, _scope: Scope, _quoted: bool) -> str:
+def _expand_arithmetic(node: Node, scope: Scope, _quoted: bool) -> str:
+    for child in node.named_children:
+        _run_nested_substitutions(child, scope)
     inner = node_text(node)[3:-2].strip()
     return inner if inner.isdigit() else UNKNOWN
+
+
+def _run_nested_substitutions(node: Node, scope: Scope) -> None:
+    """Run the substitutions in an arithmetic expression: `a[$(…)]`."""
+    scope.spend()
+    if node.type == "command_substitution":
+        scope.run_substitution(node)
+        return
+    for child in node.named_children:
+        _run_nested_substitutions(child, scope)
 
 
 def _expand_brace_range(node: Node, _scope: Scope, _quoted: bool) -> str:

@@ -7,10 +7,10 @@ import msgspec
 
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
-from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
+from claude_headspace.inputs.policy.shell.interpreter import WATCHED_VARIABLES, Handler, Shell
 from claude_headspace.inputs.policy.shell.markers import quote, unmark
 from claude_headspace.inputs.policy.shell.scripts import run_program, run_text
-from claude_headspace.kernel.policy.call import UNKNOWN, Use
+from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
 
 class Wrapper(msgspec.Struct, frozen=True):
@@ -25,7 +25,10 @@ class Wrapper(msgspec.Struct, frozen=True):
 
 
 _SUDO = tuple("u g h p C r t T U D R user group host prompt chdir chroot close-from".split())
-_PLAIN = "nohup setsid unbuffer unshare builtin busybox toybox bunx coproc".split()
+_PLAIN = (
+    "nohup setsid unbuffer unshare builtin busybox toybox bunx coproc fakeroot dbus-run-session uvx catchsegv proot "
+    "setarch linux32 linux64 chpst setpriv prlimit valgrind"
+).split()
 
 WRAPPERS: dict[str, Wrapper] = {
     **dict.fromkeys(_PLAIN, Wrapper()),
@@ -91,12 +94,26 @@ def run_wrapped(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> F
     rest, assignments = split_wrapped_command(arguments, WRAPPERS[name])
     for assignment in assignments:
         variable, _, value = unmark(assignment).partition("=")
-        shell.assign(variable, value)
+        shell.assign_reported(variable, value)
     if name == "sudo" and any(unmark(word) in ("-e", "--edit") for word in arguments):
         for operand in rest:
             shell.record_use(operand, Use.WRITE, name)
         return EMPTY
-    return shell.execute(rest, stdin) if rest else _run_default_shell(shell, name, arguments, stdin)
+    for removed in _removed_variables(name, arguments):
+        shell.findings.programs.append(Program("export", (f"{removed}=",)))
+    sources = shell.current_sources
+    if rest and "://" in rest[0]:  # a package from an address
+        shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
+    for text in parse_arguments(arguments, ("c", "call")).get_values("c", "call") if name == "npx" else ():
+        shell.create_subshell().run(unmark(text))
+    return shell.execute(rest, stdin, sources) if rest else _run_default_shell(shell, name, arguments, stdin)
+
+
+def _removed_variables(name: str, arguments: Sequence[str]) -> list[str]:
+    """Return the variables that `env -u NAME` removes, if rules can match them."""
+    parsed = parse_arguments(arguments, WRAPPERS[name].valued)
+    removed = parsed.get_values("u", "unset") if name == "env" else []
+    return [unmark(variable) for variable in removed if variable.startswith(WATCHED_VARIABLES)]
 
 
 def _run_default_shell(shell: Shell, name: str, arguments: list[str], stdin: Flow) -> Flow:
@@ -127,6 +144,9 @@ def shell_from_arguments(own_operands: int, valued: tuple[str, ...]) -> Handler:
 
     def run(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
         rest, _ = split_wrapped_command(arguments, Wrapper(valued, own_operands))
+        for option in arguments[: len(arguments) - len(rest)]:
+            if (command := re.match(r"(?:Proxy|Local)Command[= ](.+)", unmark(option), re.DOTALL)) is not None:
+                shell.create_subshell().run(command[1])
         return shell.create_subshell().run(" ".join(map(unmark, rest)), stdin) if rest else EMPTY
 
     return run
@@ -151,7 +171,7 @@ def run_xargs(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Fl
     command = rest or ["echo"]
     if placeholders:
         placeholder = unmark(placeholders[0])
-        for line in list(filter(None, stdin.text.splitlines())) or [UNKNOWN]:
+        for line in list(filter(None, re.split(r"[\n\0]", stdin.text))) or [UNKNOWN]:
             shell.execute([_fill(shell, word, placeholder, line) for word in command], EMPTY, stdin.sources)
         return Flow(UNKNOWN)
     items = list(filter(None, re.split(r"[\s\0]+", stdin.text))) or [UNKNOWN]
@@ -179,6 +199,8 @@ def run_parallel(shell: Shell, _path: str, arguments: list[str], stdin: Flow) ->
 # --- find -------------------------------------------------------------------------------------------------------------
 
 _NAME_TESTS = ("-name", "-iname", "-path", "-wholename", "-ipath", "-regex")
+_RECURSIVE_WITH_FLAG = ("chmod", "chown", "chgrp")
+"""Programs that are recursive with `-R`, as they are if `find` runs them for everything below a directory."""
 _EXEC_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -186,6 +208,8 @@ def run_find(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flo
     """Run `find`: its actions `-delete` and `-exec`. Return the names that it would print."""
     words = list(arguments)
     starts = []
+    while words and unmark(words[0]) in ("-H", "-L", "-P", "--"):
+        words.pop(0)
     while words and not words[0].startswith(("-", "(", "!", ")")):
         starts.append(words.pop(0))
     targets = _find_targets(shell, starts or ["."], words)
@@ -195,10 +219,23 @@ def run_find(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flo
     for start, word in enumerate(words):
         if word in _EXEC_ACTIONS:
             end = next((index for index in range(start, len(words)) if words[index] in (";", "+")), len(words))
-            for target, _ in targets:
+            for target, recursive in targets:
                 command = [_fill(shell, word, "{}", target) for word in words[start + 1 : end]]
+                if recursive and command and unmark(command[0]) in _RECURSIVE_WITH_FLAG:
+                    command.insert(1, "-R")
                 shell.create_subshell().execute(command, stdin)
     return Flow("".join(f"{unmark(target)}\n" for target, _ in targets))
+
+
+def run_fd(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
+    """Run the program of `fd PATTERN DIRECTORY -x PROGRAM`."""
+    words = list(map(unmark, arguments))
+    start = next((index for index, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
+    directories = [word for word in arguments[:start] if not word.startswith("-")][1:] or ["."]
+    for directory in directories if start is not None else ():
+        command = [_fill(shell, word, "{}", directory) for word in arguments[(start or 0) + 1 :]]
+        shell.create_subshell().execute(command if "{}" in words else [*command, directory], stdin)
+    return Flow(f"./{UNKNOWN}\n")
 
 
 def _find_targets(shell: Shell, starts: Sequence[str], words: Sequence[str]) -> list[tuple[str, bool]]:

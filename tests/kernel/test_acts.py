@@ -1,0 +1,27 @@
+"""The names under which acts are stored."""
+
+import pytest
+
+from claude_headspace.kernel import acts
+from claude_headspace.kernel.act_events import decode_act, wrap_act
+
+
+@pytest.mark.parametrize(
+    ("act", "name"),
+    [
+        (acts.AgentRenamed(name="x"), "AgentRenamed"),
+        (acts.ConversationPrompted(), "ConversationWoken"),
+        (acts.RemoteActionRequested(), "ErrandAsked"),
+        (acts.RemoteActionAccepted(), "ErrandTaken"),
+        (acts.RemoteActionCancelled(), "ErrandGivenUp"),
+        (acts.RemoteActionFinished(), "ErrandDone"),
+        (acts.NotificationStarted(), "NoticeBegun"),
+        (acts.NotificationCompleted(), "NoticeSettled"),
+        (acts.NotificationClosed(), "NoticeOver"),
+    ],
+)
+def test_an_act_keeps_its_stored_name(act: acts.Act, name: str) -> None:
+    """Events of earlier versions are read, and their readers read new events."""
+    envelope = wrap_act(act, "e1", "laptop", 1)
+    assert (envelope.name, decode_act(envelope).anomaly) == (name, None)
+    assert acts.ACTS[name] is type(act)
