@@ -230,10 +230,17 @@ def _names(metric: Any) -> list[str]:
 
 def top_keys() -> str:
     """Return the table of keys of `headspace top`."""
-    from claude_headspace.surfaces.tui.keys import KEYS
+    from claude_headspace.surfaces.tui.keys import KEYS, PANEL_KEYS
 
-    rows = [f"| {' '.join(f'`{part}`' for part in key.label.split())} | {key.description} |" for key in KEYS]
-    return "\n".join(["| key | action |", "|---|---|", *(row.replace("`–`", "–") for row in rows)])
+    rows = [_key_row(key.label, key.description) for key in KEYS]
+    head = ["| key | action |", "|---|---|"]
+    panel = [_key_row(label, description) for label, description in PANEL_KEYS]
+    return "\n".join([*head, *rows, "", "In the panel that answers:", "", *head, *panel])
+
+
+def _key_row(label: str, description: str) -> str:
+    keys = " ".join(f"`{part}`" for part in label.split())
+    return f"| {keys} | {description} |".replace("`–`", "–")
 
 
 def tree() -> str:

@@ -39,6 +39,12 @@ UNFIT = [
     (wait("permission"), Answer(), "decision"),
     (wait("permission"), Answer(answers={"x": "y"}), "decision"),
     (wait("permission", suggestions=RULES), Answer(decision="deny", grant=("mode-1",)), "only with the decision allow"),
+    (wait("permission"), Answer(decision="allow", input={"command": "curl -H [redacted] x"}), "redacted or left out"),
+    (
+        wait("permission"),
+        Answer(decision="allow", input={"a": ["… [9 characters left out] …"]}),
+        "redacted or left out",
+    ),
     (wait("plan"), Answer(action="accept"), "decision"),
     (wait("question", questions=(COLOUR,)), Answer(decision="allow"), "answers"),
     (wait("question", questions=(COLOUR,)), Answer(answers={"Which shape?": "round"}), "no question “Which shape?”"),

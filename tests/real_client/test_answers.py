@@ -5,12 +5,14 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from claude_headspace.surfaces.auth.answer_links import AnswerGrant, AnswerLinks
+from tests.real_client.client import DIALOG_PAUSE
 from tests.real_client.model import bash, helper, question, reply, text, tool
 from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import LIMIT_SECONDS, Reply, wait_until
@@ -54,8 +56,10 @@ def test_every_surface_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
         wait_until(lambda: "wants to run" in workspace.terminals("capture-pane", "-p", "-t", board), "the board")
         workspace.terminals("send-keys", "-t", board, "a")
         wait_until(lambda: "Allow this?" in workspace.terminals("capture-pane", "-p", "-t", board), "the panel")
+        time.sleep(DIALOG_PAUSE)  # keys do not count while the panel is new
         workspace.terminals("send-keys", "-t", board, "y")
         finished(workspace, "by_tui")
+        workspace.terminals("send-keys", "-t", board, "Escape")
 
         dialog(workspace, client)
         with playwright.sync_playwright() as started:

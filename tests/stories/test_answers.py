@@ -4,7 +4,10 @@ The hook is the installed script, run as Claude Code runs it. The client is a pr
 """
 
 import os
+import pty
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.stories.asking_client import COMMAND, QUESTIONS, AskingClient, printed
-from tests.support import running_daemon, wait_until
+from tests.support import LIMIT_SECONDS, environment, running_daemon, wait_until
 
 
 @pytest.fixture
@@ -76,8 +79,106 @@ def test_questions_are_answered_on_the_command_line(asking: AskingClient) -> Non
     """An answer is the number of an option, or labels separated by commas."""
     hook = asking.ask("q1", QUESTIONS)
     done = asking.headspace("answer", asking.agent["name"], "2", "S, L")
-    assert done.stdout.startswith("Answered: ")
+    assert done.stdout.endswith(": Which colour? “Blue”; Which sizes? “S, L”\n"), done.stdout
     assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Blue", "Which sizes?": "S, L"}
+
+
+def test_a_number_that_is_no_option_is_refused(asking: AskingClient) -> None:
+    """The error lists the options, and nothing is sent."""
+    hook = asking.ask("q1", QUESTIONS)
+    wrong = asking.headspace("answer", asking.agent["name"], "3", "S", check=False)
+    assert wrong.returncode == 1
+    assert "3 is not an option of “Which colour?”." in wrong.stderr
+    assert "1. Red, 2. Blue" in wrong.stderr
+    assert asking.held()[0]["answered"] is None
+    asking.headspace("answer", asking.agent["name"], "Green, or 3", "1, 2")
+    answers = printed(hook)["decision"]["updatedInput"]["answers"]
+    assert answers == {"Which colour?": "Green, or 3", "Which sizes?": "S, L"}
+
+
+def test_the_wrong_command_names_the_right_one(asking: AskingClient) -> None:
+    """`approve` on a question, `answer` on a permission: nothing is sent."""
+    first = asking.ask()
+    name = asking.agent["name"]
+    wrong = asking.headspace("answer", name, "1", check=False)
+    assert (wrong.returncode, f"headspace approve {name}" in wrong.stderr) == (1, True)
+    assert "not for an answer" in wrong.stderr
+    asking.headspace("deny", name)
+    assert printed(first)["decision"]["behavior"] == "deny"
+    asking.hook("PostToolUseFailure", tool_use_id="t1", error="denied", **COMMAND)
+    second = asking.ask("q1", QUESTIONS)
+    wrong = asking.headspace("approve", name, check=False)
+    assert (wrong.returncode, f"headspace answer {name}" in wrong.stderr) == (1, True)
+    asking.headspace("deny", name)
+    assert printed(second)["decision"]["behavior"] == "deny"
+
+
+SCRIPT = {"tool_name": "Bash", "tool_input": {"command": "for each in a b\ndo\n    echo $each\ndone\ngit push --force"}}
+SUGGESTED = [
+    {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "make:*"}],
+        "behavior": "allow",
+        "destination": "session",
+    },
+    {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+]
+
+
+def test_the_complete_request_is_shown_and_printed(asking: AskingClient) -> None:
+    """`show` and `approve` contain every line of a command with its indentation."""
+    hook = asking.ask("t1", SCRIPT)
+    name = asking.agent["name"]
+    lines = ["  for each in a b", "  do", "      echo $each", "  done", "  git push --force"]
+    assert "\n".join(lines) in asking.headspace("show", name).stdout
+    done = asking.headspace("approve", name)
+    assert done.stdout.startswith(f"Allowed: {name} wants to run: ")
+    assert "\n".join(lines) in done.stdout
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+
+
+def test_only_named_suggestions_are_granted_on_the_command_line(asking: AskingClient) -> None:
+    """`--always` is refused with the list. `--grant` grants one suggestion, and `show` and `why` list it."""
+    hook = asking.ask("t1", {**COMMAND, "permission_suggestions": SUGGESTED})
+    name = asking.agent["name"]
+    rule, mode = asking.daemon.get(f"/api/waits/{asking.held()[0]['id']}").json()["suggestions"]
+    refused = asking.headspace("approve", name, "--always", check=False)
+    assert refused.returncode == 1
+    for each in (rule, mode):
+        assert f"{each['id']}: {each['words']}, for {each['destination']}" in refused.stderr
+    unknown = asking.headspace("approve", name, "--grant", "nothing", check=False)
+    assert (unknown.returncode, "nothing is not a suggestion" in unknown.stderr) == (1, True)
+    assert rule["id"] in asking.headspace("show", name).stdout
+    done = asking.headspace("approve", name, "--grant", rule["id"])
+    assert f"Grants: {rule['words']}, for this session" in done.stdout
+    assert mode["words"] not in done.stdout
+    assert printed(hook)["decision"]["updatedPermissions"] == SUGGESTED[:1]
+    asking.hook("PostToolUse", tool_use_id="t1", tool_response={}, **COMMAND)
+    wait_until(lambda: asking.daemon.agent(asking.agent["id"])["grants"], "the grant")
+    for command in ("show", "why"):
+        assert f"{rule['words']}, for this session (by " in asking.headspace(command, name).stdout
+
+
+@pytest.mark.parametrize(("typed", "decision"), [("y\n", {"behavior": "allow"}), ("\n", None)])
+def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, decision: object) -> None:
+    """The complete request is shown before the question. Only y allows."""
+    hook = asking.ask("t1", SCRIPT)
+    leader, terminal = pty.openpty()
+    command = [sys.executable, "-m", "claude_headspace", "approve", asking.agent["name"]]
+    with subprocess.Popen(command, env=environment(asking.home), stdin=terminal, stdout=terminal) as approve:
+        os.close(terminal)
+        shown = b""
+        while b"Allow this? [y/N]" not in shown:
+            shown += os.read(leader, 4096)
+        assert b"git push --force" in shown
+        assert asking.held()[0]["answered"] is None
+        os.write(leader, typed.encode())
+        assert approve.wait(LIMIT_SECONDS) == (0 if decision else 1)
+    os.close(leader)
+    if decision is None:
+        assert asking.held()[0]["answered"] is None
+        asking.headspace("deny", asking.agent["name"])
+    assert printed(hook)["decision"]["behavior"] == ("deny" if decision is None else "allow")
 
 
 def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: AskingClient) -> None:

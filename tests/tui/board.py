@@ -3,6 +3,7 @@
 The agents are built from the kernel's types and views, so they have all fields of real ones.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -324,6 +325,8 @@ class RecordingActions:
     def __init__(self) -> None:
         self.recorded: list[tuple[str, ...]] = []
         self.is_failing = False
+        self.requests: dict[str, Json] = {}
+        """By wait: parts of its details that differ from the plain ones."""
 
     def _record(self, *call: str) -> ActionResult:
         self.recorded.append(call)
@@ -339,6 +342,18 @@ class RecordingActions:
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         return self._record("answer", agent["name"], wait["id"], json.dumps(answer))
+
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        self.recorded.append(("request", wait["id"], str(everything)))
+        request = {
+            "text": wait["summary"] or wait["text"],
+            "diff": "",
+            "arguments": {},
+            "complete": True,
+            "left_out": 0,
+        }
+        plain = {"request": request, "hidden_characters": [], "suggestions": []}
+        return {**wait, **plain, **self.requests.get(wait["id"], {})}
 
     def interrupt(self, agent: Json) -> ActionResult:
         return self._record("interrupt", agent["name"])
@@ -358,9 +373,25 @@ class RecordingActions:
         return False
 
 
-def make_app(feed: FixedFeed | None = None, actions: RecordingActions | None = None, palette: str = "dark") -> Top:
-    """The app with a fixed board."""
-    return Top(feed or FixedFeed(), actions or RecordingActions(), clock, palette)
+class Ticks:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make_app(
+    feed: FixedFeed | None = None,
+    actions: RecordingActions | None = None,
+    palette: str = "dark",
+    monotonic: Callable[[], float] | None = None,
+) -> Top:
+    """The app with a fixed board. By default a second passes between any two things that happen."""
+    passing = itertools.count().__next__
+    return Top(feed or FixedFeed(), actions or RecordingActions(), clock, palette, monotonic=monotonic or passing)
 
 
 def screen_text(app: Top) -> str:

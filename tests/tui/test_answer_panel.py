@@ -6,13 +6,19 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from textual.events import AppFocus
 
+from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait_request import Field, Option, Question
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
+from claude_headspace.surfaces.tui.answer_panel import TEXT_KEY, AnswerPanel, Phase
+from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, answer_form
 from claude_headspace.surfaces.tui.app import Top
-from tests.tui.board import HOSTILE, NOON, FixedFeed, RecordingActions, ago, make_agent, make_app, screen_text
+from claude_headspace.surfaces.tui.keys import PANEL_KEYS
+from claude_headspace.surfaces.tui.presentation.frame import help_lines
+from tests.tui.board import HOSTILE, NOON, FixedFeed, RecordingActions, Ticks, ago, make_agent, make_app, screen_text
+from tests.tui.test_answer_steps import SUGGESTIONS
 from tests.tui.test_app import User, opened, until
 
 RULES = '[{"type":"addRules"}]'
@@ -30,15 +36,17 @@ def waiting_agent(kind: str, **known: Any) -> Json:
     return make_agent("able-ant", "waiting", 9, waiting_for=kind, waits=(wait,))
 
 
-def drive(agent: Json, script: Script) -> RecordingActions:
-    """Press `a` for this agent, run a script, and return the recorded actions."""
+def drive(agent: Json, script: Script, *others: Json, ticks: Ticks | None = None, **details: Any) -> RecordingActions:
+    """Press `a` for this agent, run a script when its request is shown, and return the recorded actions."""
     actions = RecordingActions()
+    actions.requests["w1"] = details
 
     async def run() -> None:
-        feed = FixedFeed([agent])
-        app = make_app(feed, actions)
+        feed = FixedFeed([agent, *others])
+        app = make_app(feed, actions, monotonic=ticks)
         async with opened(app) as user:
             await user.press("a")
+            await until(user, lambda: not isinstance(app.screen, AnswerPanel) or app.screen.phase is not Phase.LOADING)
             await user.pause()
             await script(user, app, feed, actions)
 
@@ -69,15 +77,14 @@ BASH = {"tool": "Bash", "summary": "make test"}
 @pytest.mark.parametrize(
     ("agent", "keys", "answer"),
     [
-        (waiting_agent("permission", **BASH), ["y"], {"decision": "allow", "always": False}),
-        (waiting_agent("permission", **BASH), ["enter"], {"decision": "allow", "always": False}),
-        (waiting_agent("permission", **BASH, suggestions=RULES), ["a"], {"decision": "allow", "always": True}),
+        (waiting_agent("permission", **BASH), ["y"], {"decision": "allow"}),
+        (waiting_agent("permission", **BASH), ["down", "enter"], {"decision": "allow"}),
         (
             waiting_agent("permission", **BASH),
             ["d", *typed("not now")],
             {"decision": "deny", "message": "not now"},
         ),
-        (waiting_agent("permission", **BASH), ["down", "enter", "enter"], {"decision": "deny", "message": ""}),
+        (waiting_agent("permission", **BASH), ["up", "enter", "enter"], {"decision": "deny", "message": ""}),
         (waiting_agent("plan"), ["y"], {"decision": "allow"}),
         (waiting_agent("plan"), ["d", *typed("shorter")], {"decision": "deny", "message": "shorter"}),
         (
@@ -92,7 +99,7 @@ BASH = {"tool": "Bash", "summary": "make test"}
         ),
         (
             waiting_agent("question", questions=(TESTS,)),
-            ["space", "o", *typed("load")],
+            ["down", "space", "o", *typed("load")],
             {"answers": {"Which tests?": ["unit", "load"]}},
         ),
         (
@@ -116,35 +123,234 @@ def test_the_panel_shows_the_request() -> None:
 
     async def script(_person: User, app: Top, *_: Any) -> None:
         shown = screen_text(app)
-        for part in ("able-ant wants to run: make test", "Allow this?", "y  Allow", "d  Deny"):
+        for part in ("able-ant wants to run: make test", "Allow this?", "y  Allow once", "d  Deny"):
             assert part in shown, shown
 
     drive(waiting_agent("permission", **BASH), script)
 
 
-def test_control_bytes_do_not_reach_the_panel() -> None:
-    """They are removed from questions and options."""
+def test_hidden_characters_are_marks_in_the_panel() -> None:
+    """Questions, options and requests show marks in place of control characters and direction changes."""
 
     async def script(_person: User, app: Top, *_: Any) -> None:
         shown = screen_text(app)
-        assert "owned" not in shown
-        assert all(sign == "\n" or ord(sign) >= 32 for sign in shown)
+        assert shown.count("⟦U+202E⟧") >= 2
+        assert "⟦U+001B⟧" in shown
+        assert all(sign == "\n" or (ord(sign) >= 32 and sign not in "\u202e\x9b") for sign in shown)
 
     question = Question(HOSTILE, HOSTILE, (Option(HOSTILE, HOSTILE),))
     drive(waiting_agent("question", text=HOSTILE, questions=(question,)), script)
+    hidden = [{"at": 5, "code": "U+202E", "name": "RIGHT-TO-LEFT OVERRIDE"}]
+    request = {"text": HOSTILE, "diff": HOSTILE, "arguments": {}, "complete": True, "left_out": 0}
+    drive(waiting_agent("permission", tool=HOSTILE), script, request=request, hidden_characters=hidden)
 
 
-def test_the_panel_closes_when_the_wait_is_answered_elsewhere() -> None:
-    """The panel closes, and nothing is sent."""
+def test_a_panel_that_was_answered_elsewhere_ignores_keys_until_it_is_closed() -> None:
+    """It says who answered. No key answers, selects another agent or sends something."""
 
     async def script(user: User, app: Top, feed: FixedFeed, actions: RecordingActions) -> None:
+        waits = [{**agent["waits"][0], "answered": {"words": "denied", "by": "ann", "via": "web", "at": "x"}}]
+        feed.change("id-able-ant", waits=waits)
+        await until(user, lambda: "Already denied by ann." in screen_text(app))
+        before = list(actions.recorded)
+        await user.press("y", "a", "1", "2", "d", "s", "x", "q", "tab")
         assert isinstance(app.screen, AnswerPanel)
-        feed.change("id-able-ant", "state_changed", state="working", waits=[])
+        assert actions.recorded == before
+        await user.press("escape")
         await until(user, lambda: not isinstance(app.screen, AnswerPanel))
-        assert "already answered" in screen_text(app)
+        assert app.agents.has_focus
+
+    agent = waiting_agent("permission", **BASH)
+    drive(agent, script, make_agent("busy-bee", "working", 5))
+
+
+LONG = {"text": "\n".join(f"step {number}" for number in range(60)), "diff": "", "arguments": {}, "complete": True}
+
+
+@pytest.mark.parametrize(("kind", "key"), [("plan", "y"), ("permission", "y")])
+def test_a_long_request_is_approved_only_after_its_end_was_shown(kind: str, key: str) -> None:
+    """The key says what to do first. Denying needs no scrolling."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        assert "step 0" in screen_text(app)
+        assert "step 59" not in screen_text(app)
+        await user.press(key)
+        await until(user, lambda: "Read the request to its end first" in screen_text(app))
+        await user.press("pagedown", key)
+        assert not any(call[0] == "answer" for call in actions.recorded)
+        await user.press("end")
+        await until(user, lambda: "step 59" in screen_text(app))
+        await user.press("home", key)
+        await until(user, lambda: any(call[0] == "answer" for call in actions.recorded))
+
+    drive(waiting_agent(kind), script, request={**LONG, "left_out": 0})
+
+
+def test_a_shortened_request_says_so_and_is_loaded_in_full() -> None:
+    """The size of what is left out is shown, and f loads all of it."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        assert "left out: 900 characters" in screen_text(app)
+        actions.requests["w1"] = {"request": {**LONG, "text": "all of it", "left_out": 0}}
+        await user.press("f")
+        await until(user, lambda: "all of it" in screen_text(app))
+        assert "left out" not in screen_text(app)
+        assert ("request", "w1", "True") in actions.recorded
+
+    drive(waiting_agent("permission"), script, request={**LONG, "complete": False, "left_out": 900})
+
+
+def test_an_edit_is_shown_as_a_diff() -> None:
+    """With the lines of the file around it."""
+
+    async def script(_user: User, app: Top, *_: Any) -> None:
+        for part in ("Edit src/app.py", "@@ -1,2 +1,2 @@", "-old", "+new"):
+            assert part in screen_text(app)
+
+    diff = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
+    drive(
+        waiting_agent("permission", tool="Edit"),
+        script,
+        request={**LONG, "text": "Edit src/app.py", "diff": diff, "left_out": 0},
+    )
+
+
+def test_each_grant_is_chosen_explicitly() -> None:
+    """Pressing `a` again or enter grants nothing; only what is marked is granted."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.press("a", "a", "enter", "a", "enter")
+        await until(user, lambda: "Mark what to grant" in screen_text(app))
+        for part in ("Allow Bash(make:*)", "for this project, for you", "Switch this session to acceptEdits"):
+            assert part in screen_text(app)
+        assert not any(call[0] == "answer" for call in actions.recorded)
+        await user.press("1", "enter")
+        await until(user, lambda: any(call[0] == "answer" for call in actions.recorded))
+
+    actions = drive(waiting_agent("permission", **BASH, suggestions=RULES), script, suggestions=SUGGESTIONS)
+    [call] = [call for call in actions.recorded if call[0] == "answer"]
+    assert json.loads(call[3]) == {"decision": "allow", "grant": ["s1"]}
+
+
+@pytest.mark.parametrize("keys", [["y"], ["y", "y", "y"], ["a", "y"], ["down", "enter"], ["enter"], ["1"]])
+def test_keys_right_after_the_panel_opened_answer_nothing(keys: list[str]) -> None:
+    """Neither one key nor a held one. After half a second without a key, it counts."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        for key in keys:
+            await user.press(key)
+            ticks.now += 0.4
+        assert not any(call[0] == "answer" for call in actions.recorded)
+        assert isinstance(app.screen, AnswerPanel)
+        ticks.now += 0.2
+        await user.press("y")
+        await until(user, lambda: any(call[0] == "answer" for call in actions.recorded))
+
+    drive(waiting_agent("permission", **BASH), script, ticks=ticks)
+
+
+@pytest.mark.parametrize("change", ["focus", "size", "selection"])
+def test_keys_right_after_a_change_answer_nothing(change: str) -> None:
+    """The terminal gets the focus or another size, or the cursor moves: for half a second no key answers."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        ticks.now += 10
+        if change == "focus":
+            app.post_message(AppFocus())
+        elif change == "size":
+            await user.resize_terminal(90, 24)
+        else:
+            await user.press("down")
+        await user.pause()
+        await user.press("enter" if change == "selection" else "y")
+        await until(user, lambda: "too early" in screen_text(app))
         assert not any(call[0] == "answer" for call in actions.recorded)
 
-    drive(waiting_agent("permission", **BASH), script)
+    drive(waiting_agent("permission", **BASH), script, ticks=ticks)
+
+
+def test_the_next_question_is_not_answered_by_a_double_press() -> None:
+    """Each question is a change of its own."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        ticks.now += 1
+        await user.press("2", "2", "2")
+        await until(user, lambda: "Which size?" in screen_text(app))
+        assert not any(call[0] == "answer" for call in actions.recorded)
+        ticks.now += 1
+        await user.press("1")
+        await until(user, lambda: any(call[0] == "answer" for call in actions.recorded))
+
+    size = Question("Which size?", "Size", (Option("S"), Option("L")))
+    actions = drive(waiting_agent("question", questions=(DATABASE, size)), script, ticks=ticks)
+    [call] = [call for call in actions.recorded if call[0] == "answer"]
+    assert json.loads(call[3]) == {"answers": {"Which database?": "PostgreSQL", "Which size?": "S"}}
+
+
+def test_the_next_wait_is_offered_after_an_answer() -> None:
+    """The panel shows the result. Stray keys do nothing, `a` opens the next wait, and its keys start afresh."""
+    ticks = Ticks()
+    other = Wait(id="w2", agent_id="id-calm-cat", kind="plan", text="Plan", opened_at=ago(3), held_until=NOON * 2)
+    agent = make_agent("calm-cat", "waiting", 3, waiting_for="plan", waits=(other,))
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        ticks.now += 1
+        first = answers_in(actions)
+        await user.press("y")
+        await until(user, lambda: "next: " in screen_text(app))
+        assert "answer: done" in screen_text(app)
+        await user.press("y", "1", "2", "d", "a")
+        assert isinstance(app.screen, AnswerPanel)
+        assert len(answers_in(actions)) == len(first) + 1
+        ticks.now += 1
+        before = app.screen
+        await user.press("a")
+        await until(user, lambda: app.screen is not before and isinstance(app.screen, AnswerPanel))
+        await user.press("y", "y")
+        assert len(answers_in(actions)) == len(first) + 1
+        await user.press("escape")
+        await until(user, lambda: app.agents.has_focus)
+
+    drive(waiting_agent("permission", **BASH), script, agent, ticks=ticks)
+
+
+def answers_in(actions: RecordingActions) -> list[tuple[str, ...]]:
+    """The recorded answers."""
+    return [call for call in actions.recorded if call[0] == "answer"]
+
+
+def test_a_request_that_cannot_be_loaded_cannot_be_answered() -> None:
+    """The panel shows the reason, and no key answers."""
+
+    class Failing(RecordingActions):
+        def request(self, wait: Json, *, everything: bool = False) -> Json:
+            raise BadRequest("gone", f"{wait['id']} is gone.", f"Everything: {everything}.")
+
+    async def run() -> None:
+        actions = Failing()
+        app = make_app(FixedFeed([waiting_agent("permission", **BASH)]), actions)
+        async with opened(app) as user:
+            await user.press("a")
+            await until(user, lambda: "could not be loaded: w1 is gone." in screen_text(app))
+            await user.press("y", "y")
+            assert not answers_in(actions)
+
+    asyncio.run(run())
+
+
+def test_every_key_of_the_panel_is_in_the_help() -> None:
+    """The keys of the choices, and those that scroll, mark and write."""
+    steps = [
+        next(answer_form({"kind": kind, "suggestions": SUGGESTIONS, "questions": [], "form": []}))
+        for kind in ("permission", "plan", "elicitation")
+    ]
+    keys = {choice.key for step in steps if isinstance(step, ChoiceStep) for choice in step.choices} | {TEXT_KEY, "f"}
+    assert keys - {"c"} <= {label for label, _ in PANEL_KEYS}
+    shown = "\n".join("".join(span.text for span in each) for each in help_lines(100))
+    assert all(label in shown and description in shown for label, description in PANEL_KEYS)
 
 
 def test_a_wait_that_needs_the_terminal_opens_no_panel() -> None:

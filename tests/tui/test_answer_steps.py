@@ -16,6 +16,11 @@ FORM = [
     {"name": "size", "kind": "choice", "options": [{"label": "S"}, {"label": "L"}]},
 ]
 
+SUGGESTIONS = [
+    {"id": "s1", "kind": "rule", "words": "Allow Bash(make:*)", "destination": "this project, for you"},
+    {"id": "s2", "kind": "mode", "words": "Switch this session to acceptEdits", "destination": "this session"},
+]
+
 
 def make_wait(kind: str, **known: Any) -> Json:
     """A wait as the API returns it."""
@@ -38,8 +43,13 @@ def fill_in(wait: Json, *replies: list[str]) -> tuple[list[ChoiceStep | TextStep
 @pytest.mark.parametrize(
     ("wait", "replies", "answer"),
     [
-        (make_wait("permission"), [["allow"]], {"decision": "allow", "always": False}),
-        (make_wait("permission", suggestions=[{}]), [["always"]], {"decision": "allow", "always": True}),
+        (make_wait("permission"), [["allow"]], {"decision": "allow"}),
+        (make_wait("permission", suggestions=SUGGESTIONS), [["allow"]], {"decision": "allow"}),
+        (
+            make_wait("permission", suggestions=SUGGESTIONS),
+            [["grant"], [], ["s2"]],
+            {"decision": "allow", "grant": ["s2"]},
+        ),
         (make_wait("permission"), [["deny"], [" not that "]], {"decision": "deny", "message": "not that"}),
         (make_wait("plan"), [["allow"]], {"decision": "allow"}),
         (make_wait("plan"), [["deny"], ["shorter"]], {"decision": "deny", "message": "shorter"}),
@@ -62,14 +72,20 @@ def test_each_form_returns_an_answer_for_the_api(wait: Json, replies: list[list[
     assert fill_in(wait, *replies)[1] == answer
 
 
-def test_always_needs_suggested_rules() -> None:
-    """Without suggestions the choice is not offered."""
+def test_a_grant_is_offered_only_if_something_is_suggested() -> None:
+    """Each suggestion is a choice with its destination, and none is marked for the user."""
     [plain], _ = fill_in(make_wait("permission"))
-    [suggested], _ = fill_in(make_wait("permission", suggestions=[{}]))
+    [first, grants], _ = fill_in(make_wait("permission", suggestions=SUGGESTIONS), ["grant"])
     assert isinstance(plain, ChoiceStep)
-    assert isinstance(suggested, ChoiceStep)
+    assert isinstance(first, ChoiceStep)
+    assert isinstance(grants, ChoiceStep)
     assert [choice.key for choice in plain.choices] == ["y", "d"]
-    assert [choice.key for choice in suggested.choices] == ["y", "a", "d"]
+    assert [choice.key for choice in first.choices] == ["y", "a", "d"]
+    assert [(choice.value, choice.label, choice.description) for choice in grants.choices] == [
+        ("s1", "Allow Bash(make:*)", "for this project, for you"),
+        ("s2", "Switch this session to acceptEdits", "for this session"),
+    ]
+    assert grants.multiple
 
 
 def test_a_question_is_repeated_after_an_empty_answer() -> None:

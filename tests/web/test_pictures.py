@@ -17,6 +17,8 @@ SCENES: dict[str, tuple[str, str, str]] = {
     "board-dark": ("/", "dark", "wants to run: docker image prune"),
     "board-light": ("/", "light", "wants to run: docker image prune"),
     "agent-light": ("/agents/snug-plover", "light", "digest = scrypt"),
+    "changes-light": ("/agents/nimble-kestrel?tab=changes", "light", "def is_expired"),
+    "changes-dark": ("/agents/nimble-kestrel?tab=changes", "dark", "def is_expired"),
     "activity-light": ("/activity", "light", "By hour"),
     "search-light": ("/search?q=login", "light", "The login page returns 500"),
     "waits-dark": ("/waits", "dark", "Which database should the tests run against?"),
@@ -61,6 +63,8 @@ def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
     page.get_by_text(wanted).first.wait_for()
     if path == "/":
         page.keyboard.press("n")
+    if name == "changes-dark":
+        page.get_by_role("button", name="Side by side").click()
     page.wait_for_timeout(500)  # skeletons disappear, transitions end
     keep(f"{name}.png", page.screenshot())
     directories = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]

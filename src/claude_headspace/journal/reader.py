@@ -227,7 +227,8 @@ def event_query(agent_id: str | None, after: int | None, limit: int) -> tuple[Se
         query = query.where(table.agent_id == agent_id)
     if after is None:
         return query.order_by(table.seq.desc()), True
-    return query.where(table.seq > after).order_by(table.seq), False
+    later = query.where(table.seq > after) if after else query  # SQLite uses one lower bound of an index only
+    return later.order_by(table.seq), False
 
 
 def _event_conditions(connection: Connection, matching: EventFilter) -> list[ColumnElement[bool]]:

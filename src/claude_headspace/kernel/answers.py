@@ -8,6 +8,7 @@ Rules
 - Only a dialog whose hook is held open can be answered; other dialogs can only be answered in the terminal.
 - An answer that does not fit its wait is refused with a reason, before anything is stored.
 - An edited input replaces the whole input of the call; answers to questions are added to it.
+- An edited input with a mark for something that Headspace redacted or left out is refused.
 - `grant` selects permissions that the client suggests, each by its id. Nothing else is granted.
 """
 
@@ -19,7 +20,8 @@ from claude_headspace.kernel import forms
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
-from claude_headspace.kernel.text import count
+from claude_headspace.kernel.sanitize import is_altered
+from claude_headspace.kernel.text import count, strings_in
 from claude_headspace.kernel.wait_request import Question
 
 
@@ -92,6 +94,8 @@ def mismatch(wait: Wait, answer: Answer) -> str | None:
         return _answers_mismatch(wait, answer.answers)
     if answer.decision is None:
         return "Answer it with `decision`: allow or deny."
+    if answer.input is not None and any(is_altered(text) for text in strings_in(answer.input)):
+        return "The input has a part that Headspace redacted or left out. The tool would use the mark in its place."
     if answer.grant and answer.decision != "allow":
         return "`grant` is possible only with the decision allow."
     return None

@@ -245,7 +245,7 @@ def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
         return True
     if not use.recursive or use.use is Use.WRITE:
         return False
-    prefix = _literal_prefix(expand_pattern(pattern, call))
+    prefix = _literal_prefix(expand_pattern(pattern, call)) + "/"
     return any(prefix.startswith(form.rstrip("/") + "/") for form in forms if UNKNOWN not in form)
 
 

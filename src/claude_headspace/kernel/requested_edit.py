@@ -9,6 +9,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.changes.unified import compare, format_diff
+from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.sanitize import REDACTED
 
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
@@ -115,15 +116,6 @@ def _with_comment(diff: str) -> str:
 # --- notebooks --------------------------------------------------------------------------------------------------------
 
 
-class _Cell(msgspec.Struct):
-    id: str = ""
-    source: str | list[str] = ""
-
-
-class _Notebook(msgspec.Struct):
-    cells: list[_Cell] = []
-
-
 def _apply_to_cell(cell: RequestedCell, name: str, text: str | None) -> FileTexts:
     old = None if cell.is_new else _source(cell, text)
     return FileTexts(_cell_name(name, cell), old, cell.source)
@@ -135,16 +127,9 @@ def _cell_name(name: str, cell: RequestedCell) -> str:
 
 
 def _source(cell: RequestedCell, text: str | None) -> str:
-    """The current source of a cell: by its id, or by its number as in `cell-3`."""
+    """The current source of a cell."""
     if text is None:
         raise NotApplicable("it does not exist")
-    try:
-        cells = msgspec.json.decode(text, type=_Notebook).cells
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise NotApplicable("it is not a notebook") from error
-    number = cell.id.removeprefix("cell-")
-    by_number = cells[int(number)] if number.isdecimal() and int(number) < len(cells) else None
-    found = next((each for each in cells if each.id and each.id == cell.id), by_number)
-    if found is None:
+    if (found := cell_source(text, cell.id)) is None:
         raise NotApplicable(f"it has no cell {cell.id}")
-    return found.source if isinstance(found.source, str) else "".join(found.source)
+    return found

@@ -125,7 +125,7 @@ def left_out(text: str) -> int:
     return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
 
 
-_OMITTED = re.compile(r"… \[[\d,]+ members left out\] …")
+_OMITTED = re.compile(r"… \[[\d,]+ (?:members|characters) left out\] …")
 
 
 def is_cut(text: str) -> bool:

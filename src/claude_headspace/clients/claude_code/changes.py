@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
+from claude_headspace.clients.claude_code.wire import WireFileEdit
 from claude_headspace.kernel.changes.model import FileEdit, Hunk
 from claude_headspace.kernel.changes.unified import added_lines, apply, compare
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.sanitize import left_out
 from claude_headspace.kernel.tolerant_json import UNREADABLE, fit
 
@@ -33,23 +35,6 @@ class WirePatch(msgspec.Struct):
     new_start: int = msgspec.field(default=1, name="newStart")
     new_lines: int = msgspec.field(default=0, name="newLines")
     lines: list[str] = []
-
-
-class WireReplacement(msgspec.Struct):
-    """One replacement of a call with several."""
-
-    old_string: str = ""
-    new_string: str = ""
-
-
-class WireEditInput(WireReplacement):
-    """The input fields of the tools that change files."""
-
-    file_path: str = ""
-    notebook_path: str = ""
-    content: str | None = None
-    new_source: str = ""
-    edits: list[WireReplacement] = []
 
 
 class WireEditResult(msgspec.Struct):
@@ -83,14 +68,14 @@ def file_edits(payload: bytes) -> tuple[FileEdit, ...]:
         given, result = msgspec.json.decode(call.tool_input), msgspec.json.decode(call.tool_response)
     except UNREADABLE:
         return ()
-    edit = read(fit(given, WireEditInput)[0], fit(result, WireEditResult)[0])
+    edit = read(fit(given, WireFileEdit)[0], fit(result, WireEditResult)[0])
     return (edit,) if edit.path else ()
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _edit(given: WireEditInput, result: WireEditResult) -> FileEdit:
+def _edit(given: WireFileEdit, result: WireEditResult) -> FileEdit:
     before = _complete(result.original if result.original is not None else result.original_contents)
     hunks, missing = _client_hunks(result.patch)
     if not hunks and not missing:
@@ -103,20 +88,18 @@ def _edit(given: WireEditInput, result: WireEditResult) -> FileEdit:
     return FileEdit(path=given.file_path, hunks=hunks, before=before, after=after, created=created, left_out=missing)
 
 
-def _write(given: WireEditInput, result: WireEditResult) -> FileEdit:
+def _write(given: WireFileEdit, result: WireEditResult) -> FileEdit:
     content = result.content if result.content is not None else given.content or ""
     hunks, missing = _client_hunks(result.patch)
-    is_update = bool(hunks or missing or result.type == "update")
-    if is_update:
-        before = _complete(result.original)
-    else:
-        before, hunks, missing = "", added_lines(content), left_out(content)
+    created = result.type == "create"
+    if created or not result.type:  # without a result, it is not known what was there before
+        hunks, missing = added_lines(content), left_out(content)
     return FileEdit(
         path=given.file_path,
         hunks=hunks,
-        before=before,
+        before="" if created else _complete(result.original),
         after=_complete(content),
-        created=not is_update,
+        created=created,
         left_out=missing,
     )
 
@@ -156,19 +139,10 @@ def _around_gap(part: WirePatch, head: list[str], tail: list[str]) -> list[Hunk]
 # --- notebooks --------------------------------------------------------------------------------------------------------
 
 
-class _Cell(msgspec.Struct):
-    id: str = ""
-    source: str | list[str] = ""
-
-
-class _Notebook(msgspec.Struct):
-    cells: list[_Cell] = []
-
-
-def _notebook(given: WireEditInput, result: WireEditResult) -> FileEdit:
+def _notebook(given: WireFileEdit, result: WireEditResult) -> FileEdit:
     cell_id = result.cell_id or ""
     new_source = result.new_source if result.new_source is not None else given.new_source
-    old_source = "" if result.edit_mode == "insert" else _cell_source(result.original_file, cell_id)
+    old_source = "" if result.edit_mode == "insert" else cell_source(result.original_file or "", cell_id) or ""
     new_source = "" if result.edit_mode == "delete" else new_source
     hunks = tuple(
         msgspec.structs.replace(hunk, section=f"cell {cell_id}".strip()) for hunk in compare(old_source, new_source)
@@ -177,21 +151,7 @@ def _notebook(given: WireEditInput, result: WireEditResult) -> FileEdit:
     return FileEdit(path=given.notebook_path, hunks=hunks, left_out=missing)
 
 
-def _cell_source(notebook: str | None, cell_id: str) -> str:
-    """The text of a cell; empty if it cannot be found. `cell-3` is the cell at index 3."""
-    try:
-        cells = msgspec.json.decode(notebook or "{}", type=_Notebook).cells
-    except UNREADABLE:
-        return ""
-    index = cell_id.removeprefix("cell-")
-    found = next((cell for cell in cells if cell.id and cell.id == cell_id), None)
-    if found is None and index.isascii() and index.isdigit() and int(index) < len(cells):
-        found = cells[int(index)]
-    source = found.source if found is not None else ""
-    return source if isinstance(source, str) else "".join(source)
-
-
-_READERS: dict[str, Callable[[WireEditInput, WireEditResult], FileEdit]] = {
+_READERS: dict[str, Callable[[WireFileEdit, WireEditResult], FileEdit]] = {
     "Edit": _edit,
     "MultiEdit": _edit,
     "Write": _write,

@@ -77,6 +77,8 @@ class WireReplacement(msgspec.Struct):
 class WireFileEdit(WireReplacement):
     """The input of a tool that edits a file, writes it, or edits a cell of a notebook."""
 
+    file_path: str = ""
+    notebook_path: str = ""
     edits: list[WireReplacement] = []
     content: str | None = None
     cell_id: str | None = None

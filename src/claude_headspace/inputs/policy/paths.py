@@ -67,7 +67,7 @@ def find_path_uses(
 ) -> list[PathUse]:
     """Return the uses of all files that an argument names. `links` are those that the same commands create."""
     found = []
-    for text in _expand_glob(argument[:MAX_PATH_CHARS], directory, spend):
+    for text in _expand_glob(argument[:MAX_PATH_CHARS], directory, use, spend):
         path = make_absolute(text, directory)
         linked = _follow_new_link(path, links or {})
         real = os.path.normpath(resolve_links(linked or text, directory, follow=use is not Use.DELETE) or path)
@@ -75,14 +75,14 @@ def find_path_uses(
     return found
 
 
-def _expand_glob(argument: str, directory: str, spend: Spend) -> list[str]:
+def _expand_glob(argument: str, directory: str, use: Use, spend: Spend) -> list[str]:
     """Return the paths that an argument stands for."""
     if not has_glob(argument):
         return [argument]
     before, _, last = argument.rpartition("/")
-    if _MATCHES_ALL.fullmatch(last):
+    if _MATCHES_ALL.fullmatch(last) and use is not Use.READ:
         parent = before + "/" if argument.startswith("/") else before or "."
-        return _expand_glob(parent, directory, spend) if has_glob(parent) else [parent]
+        return _expand_glob(parent, directory, use, spend) if has_glob(parent) else [parent]
     if UNKNOWN in argument or UNKNOWN in directory:
         return [unmark(argument)]
     return _glob_matches(argument, directory, spend) or [unmark(argument)]

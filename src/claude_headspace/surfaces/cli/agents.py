@@ -6,7 +6,12 @@ import typer
 
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, ProjectOption, examples, now, resolve_project
-from claude_headspace.surfaces.cli.presentation.agent_details import agent_lines, next_commands, state_reasons
+from claude_headspace.surfaces.cli.presentation.agent_details import (
+    agent_lines,
+    granted_lines,
+    next_commands,
+    state_reasons,
+)
 from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
 from claude_headspace.surfaces.cli.presentation.policy import verdict_history
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -39,10 +44,15 @@ def list_agents(
 
 
 @examples("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")
-def show(agent: AgentArgument, as_json: AsJson = False) -> None:
-    """Show one agent: its state, what it asks and its last turns."""
+def show(
+    agent: AgentArgument,
+    full: Annotated[bool, typer.Option("--full", help="Shorten no request, however long it is.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show one agent: its state, its complete requests, what it has been granted, and its last turns."""
     client = ApiClient.local()
     found = client.agent(agent)
+    found["waits"] = [client.wait(wait["id"], all=full) for wait in found["waits"]]
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
         output.write_json({**found, "turns": turns})
@@ -62,18 +72,19 @@ def why(
     """Explain the current state of an agent.
 
     Shows which source reported the state, when, and with what confidence. Below it, the previous states with their
-    reasons, and the verdicts of the policy guard.
+    reasons, what the agent has been granted, and the verdicts of the policy guard.
     """
     client = ApiClient.local()
     found = client.agent(agent)
     states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
-        fields = ("id", "name", "state", "waiting_for", "state_since", "evidence")
+        fields = ("id", "name", "state", "waiting_for", "state_since", "evidence", "grants")
         output.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
         return
     screen = output.screen()
     found = clean_json(found)
     lines = state_reasons(found, clean_json(states), now(), screen.width)
+    lines += granted_lines(found, now(), screen.width)
     lines += verdict_history(clean_json(verdicts), now(), screen.width)
     screen.show(lines, then=next_commands(found, "show", "tail"))
 

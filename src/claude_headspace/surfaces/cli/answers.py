@@ -1,7 +1,7 @@
 """CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 import msgspec
 import typer
@@ -12,9 +12,10 @@ from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait_request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
+from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.formatting import clean_json
-from claude_headspace.surfaces.text.labels import answer_result, state_text
+from claude_headspace.surfaces.text.labels import answer_result, wait_text
 
 WaitOption = Annotated[
     str | None,
@@ -23,23 +24,43 @@ WaitOption = Annotated[
 OBJECT_HINT = "Pass a JSON object in single quotes."
 
 
-@examples("headspace approve calm-otter", "headspace approve calm-otter --always")
+@examples("headspace approve calm-otter", "headspace approve calm-otter --grant 3f2a9c --yes")
 def approve(
     agent: AgentArgument,
+    grant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grant", "-g", metavar="ID", help="Also grant this suggestion; repeatable. `headspace show` lists them."
+        ),
+    ] = None,
     always: Annotated[
-        bool, typer.Option("--always", "-a", help="Also apply the permission rules that Claude Code suggests.")
+        bool, typer.Option("--always", "-a", help="Lists what can be granted. Use --grant ID to grant it.")
     ] = False,
     new_input: Annotated[
         str | None, typer.Option("--input", metavar="JSON", help="Run the tool with this input instead.")
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve a permission request or a plan."""
-    answer: Json = {"decision": "allow", "always": always}
+    """Approve a permission request or a plan.
+
+    Shows the complete request and what is granted. On a terminal it asks for confirmation. `--yes` and scripts do not
+    ask; the request is printed all the same.
+    """
+    target = _find_target(agent, wait, "allow")
+    granted = _selected(target, grant or [], always=always)
+    answer: Json = {"decision": "allow"} | ({"grant": [each["id"] for each in granted]} if granted else {})
     if new_input is not None:
         answer["input"] = parse_object(new_input, "--input", OBJECT_HINT)
-    _send_answer(agent, wait, lambda _name, _wait: answer, as_json)
+    screen = output.screen()
+    shown = [*_request_lines(target, screen.width), *_grant_lines(granted, screen.width)]
+    if not yes and not as_json and output.can_ask():
+        screen.show([output.line(f"{target.name} {wait_text(target.shown)}"), *shown])
+        if not output.confirm("Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"):
+            raise typer.Exit(1)
+        shown = []
+    _send_answer(target, answer, as_json, shown)
 
 
 @examples("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')
@@ -55,7 +76,8 @@ def deny(
 
     The agent continues with your message.
     """
-    _send_answer(agent, wait, lambda _name, _wait: {"decision": "deny", "message": message}, as_json)
+    target = _find_target(agent, wait, "deny")
+    _send_answer(target, {"decision": "deny", "message": message}, as_json)
 
 
 @examples(
@@ -84,37 +106,59 @@ def answer(
     wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer the questions of an agent, or fill in an MCP form."""
+    """Answer the questions of an agent, or fill in an MCP form.
 
-    def compose(name: str, found: Json) -> Json:
-        match found["kind"]:
-            case "elicitation":
-                return _form_answer(found, action, fields or [], content)
-            case "plan" | "permission":
-                raise BadRequest(
-                    "answers_missing",
-                    f"{name} is {state_text('waiting', found['kind'])}, not for an answer.",
-                    f"Use `headspace approve {name}` or `headspace deny {name}`.",
-                )
-            case _:
-                return {"answers": _choose(found["questions"], answers or [])}
-
-    _send_answer(agent, wait, compose, as_json)
+    A number selects an option. `approve` and `deny` answer permission requests and plans.
+    """
+    target = _find_target(agent, wait, "answer")
+    if target.wait["kind"] == "elicitation":
+        _send_answer(target, _form_answer(target.wait, action, fields or [], content), as_json)
+    else:
+        _send_answer(target, {"answers": _choose(target.wait["questions"], answers or [])}, as_json)
 
 
-# --- shared ---
+# --- the wait ---
 
 
-def _send_answer(agent: str, wait_id: str | None, compose: Callable[[str, Json], Json], as_json: bool) -> None:
+class _Target(NamedTuple):
+    """The wait to answer, with its complete request: as it arrived, and safe to print."""
+
+    client: ApiClient
+    name: str
+    wait: Json
+    shown: Json
+
+
+_OTHER_COMMANDS = {
+    ("allow", "question"): ("asks a question.", "Use `headspace answer {name}`."),
+    ("allow", "elicitation"): ("asks you to fill in a form.", "Use `headspace answer {name} --field NAME=VALUE`."),
+    ("deny", "elicitation"): ("asks you to fill in a form.", "Use `headspace answer {name} --action decline`."),
+    ("answer", "permission"): (
+        "is waiting for permission, not for an answer.",
+        "Use `headspace approve {name}` or `headspace deny {name}`.",
+    ),
+    ("answer", "plan"): (
+        "is waiting for plan approval, not for an answer.",
+        "Use `headspace approve {name}` or `headspace deny {name}`.",
+    ),
+}
+"""By answer and kind of wait: why the command does not fit, and which one does."""
+
+
+def _find_target(agent: str, wait_id: str | None, answer: str) -> _Target:
+    """The wait to answer. Raises if another command answers it."""
     client = ApiClient.local()
     found = client.agent(agent)
     wait = _select_wait(found, wait_id)
-    after = client.answer(wait["id"], compose(found["name"], wait))
-    if as_json:
-        output.write_json(after)
-        return
-    result = after["answered"]["words"] if after["answered"] else "answered"
-    output.screen().show([output.line(answer_result(result, found["name"], clean_json(wait)))])
+    problem, hint = _OTHER_COMMANDS.get((answer, wait["kind"]), ("", ""))
+    if wait["kind"] == "dialog" or (wait["kind"] == "question" and not wait["held_until"] and not wait["questions"]):
+        asked = wait["kind"] == "question"
+        problem = "asks in plain text." if asked else "shows a dialog that can be answered only in its terminal."
+        hint = "Use `headspace send {name} TEXT`." if asked else "Use `headspace jump {name}`."
+    if problem:
+        raise BadRequest("other_command", f"{found['name']} {problem}", hint.format(name=found["name"]))
+    details = client.wait(wait["id"])
+    return _Target(client, found["name"], details, clean_json(details))
 
 
 def _select_wait(agent: Json, wait_id: str | None) -> Json:
@@ -128,9 +172,59 @@ def _select_wait(agent: Json, wait_id: str | None) -> Json:
     return held[-1]
 
 
+def _send_answer(target: _Target, answer: Json, as_json: bool, then: Sequence[output.Line] = ()) -> None:
+    """Send an answer and print what was answered."""
+    after = target.client.answer(target.wait["id"], answer)
+    if as_json:
+        output.write_json(after)
+        return
+    output.screen().show([output.line(answer_result(target.name, target.shown, clean_json(answer))), *then])
+
+
+# --- approvals ---
+
+
+def _selected(target: _Target, ids: list[str], *, always: bool) -> list[Json]:
+    """The suggestions with these ids. `--always` does not say which ones, so it is refused with the list."""
+    suggestions: list[Json] = target.shown["suggestions"]
+    unknown = [each for each in ids if each not in {known["id"] for known in suggestions}]
+    if not unknown and not always:
+        return [each for each in suggestions if each["id"] in ids]
+    listed = "; ".join(f"{each['id']}: {suggestion_text(each)}" for each in suggestions)
+    if unknown:
+        raise BadRequest("unknown_grant", f"{unknown[0]} is not a suggestion.", _suggestions_hint(listed))
+    raise BadRequest(
+        "always_needs_grant", "`--always` does not say what is granted. Use --grant ID.", _suggestions_hint(listed)
+    )
+
+
+def _suggestions_hint(listed: str) -> str:
+    return f"Suggestions: {listed}" if listed else "The client suggests nothing to grant; approve without an option."
+
+
+def _request_lines(target: _Target, width: int) -> list[output.Line]:
+    lines = [output.line("  ", *each) for each in request_lines(target.shown, width - 2)]
+    return [*lines, *_all_hint(target)]
+
+
+def _all_hint(target: _Target) -> list[output.Line]:
+    if target.wait["request"]["complete"]:
+        return []
+    return [output.dim(f"  `headspace show {target.name} --full` shows everything that Headspace has.")]
+
+
+def _grant_lines(granted: Sequence[Json], width: int) -> list[output.Line]:
+    return [
+        each for grant in granted for each in output.hanging(output.line("Grants: "), suggestion_text(grant), width)
+    ]
+
+
+# --- questions and forms ---
+
+
 def _choose(questions: list[Json], given: list[str]) -> dict[str, list[str] | str]:
     if len(given) != len(questions):
-        asked = "; ".join(question["text"] for question in questions) or "none that can be answered with text"
+        asked = "; ".join(_question_text(question) for question in questions)
         raise BadRequest(
             "answers_missing",
             f"The agent asks {count(len(questions), 'question')}: {asked}",
@@ -139,12 +233,33 @@ def _choose(questions: list[Json], given: list[str]) -> dict[str, list[str] | st
     return {question["text"]: _picked(question, text) for question, text in zip(questions, given, strict=True)}
 
 
+def _question_text(question: Json) -> str:
+    options = _options_text(question)
+    return f"{question['text']} ({options})" if options else str(question["text"])
+
+
+def _options_text(question: Json) -> str:
+    return ", ".join(f"{number}. {option['label']}" for number, option in enumerate(question.get("options", ()), 1))
+
+
 def _picked(question: Json, text: str) -> list[str] | str:
     """Numbers become the labels of the options; other text stays."""
-    labels = [option["label"] for option in question.get("options", ())]
     parts = [part.strip() for part in text.split(",")] if question.get("several") else [text.strip()]
-    named = [labels[int(part) - 1] if part.isdigit() and 0 < int(part) <= len(labels) else part for part in parts]
+    named = [_label(question, part) for part in parts]
     return named if question.get("several") else named[0]
+
+
+def _label(question: Json, part: str) -> str:
+    labels = [option["label"] for option in question.get("options", ())]
+    if part in labels or not labels or not part.isdecimal():
+        return part
+    if not 0 < int(part) <= len(labels):
+        raise BadRequest(
+            "no_such_option",
+            f"{part} is not an option of “{question['text']}”.",
+            f"The options are: {_options_text(question)}.",
+        )
+    return str(labels[int(part) - 1])
 
 
 def _form_answer(wait: Json, action: str | None, fields: list[str], content: str | None) -> Json:

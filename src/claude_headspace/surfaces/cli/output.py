@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -133,6 +134,20 @@ def hanging(start: Line, text: str, width: int, role: str = "", indent: int | No
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on the terminal. Keys that were pressed before the question do not count."""
+    with suppress(termios.error, ValueError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    sys.stdout.write(f"{question} [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def can_ask() -> bool:
+    """Whether a person is at the terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def write_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON."""
     write_json_text(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
@@ -145,7 +160,7 @@ def write_json_text(text: str) -> None:
 
 
 def write_result(result: Any, as_json: bool, lines: Callable[[Any, Screen], Iterable[Line]]) -> None:
-    """Print a result: as JSON for programs, as lines for people. Control characters are removed before `lines` runs."""
+    """Print a result: as JSON for programs, as lines for people. Hidden characters are marks before `lines` runs."""
     if as_json:
         write_json(result)
         return

@@ -18,20 +18,27 @@ def read_text(path: str, cwd: str | None) -> str | None:
     """The text of a file; None if it does not exist. Raises `NotApplicable` if it cannot be shown."""
     try:
         descriptor = os.open(Path(cwd or "/", path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            content = _read(descriptor)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise NotApplicable(_reason(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise NotApplicable("it is not a regular file")
-        if found.st_size > MAX_BYTES:
-            raise NotApplicable(f"it has {found.st_size:,} bytes")
-        content = file.read(MAX_BYTES)
     if b"\0" in content:
         raise NotApplicable("it is a binary file")
     return content.decode("utf-8", "replace")
+
+
+def _read(descriptor: int) -> bytes:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise NotApplicable("it is not a regular file")
+    if found.st_size > MAX_BYTES:
+        raise NotApplicable(f"it has {found.st_size:,} bytes")
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(MAX_BYTES)
 
 
 def _reason(error: OSError | ValueError) -> str:

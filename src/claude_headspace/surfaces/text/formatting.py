@@ -1,7 +1,7 @@
 """Formats texts and times for people. Pure.
 
-Texts of agents, prompts and tools may contain control characters. Pass them through `clean_json` or `clean_text` before
-they are shown in a terminal.
+Texts of agents, prompts and tools may contain hidden characters (`kernel/hidden_characters.py`). Pass them through
+`clean_json` or `clean_text` before they are shown in a terminal.
 """
 
 import re
@@ -11,32 +11,22 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from claude_headspace.kernel.hidden_characters import code_of, make_visible
+
 Json = Mapping[str, Any]
 
 # --- clean and wrap --------------------------------------------------------------------------------------------------
 
-_SEQUENCES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, the cursor, modes
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and its like: titles, links
-    r"|\x1b[ -/]*[0-~]"
-)
-"""Complete terminal control sequences."""
-
-_CONTROLS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tab and newline
-    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # change the direction of what follows
-    r"|[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]"  # invisible
-    r"|[\ud800-\udfff]"  # half a character
-)
-"""Control characters, and characters that are invisible."""
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which no terminal can show."""
 
 
 def clean_text(text: str) -> str:
-    """A text without terminal control sequences and invisible characters. Line breaks stay."""
-    if text.isprintable():
+    """A text that is safe in a terminal: hidden and control characters become visible marks. Line breaks stay."""
+    if text.isascii() and text.isprintable():
         return text
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
-    return _CONTROLS.sub("", _SEQUENCES.sub("", plain))
+    plain = text.replace("\r\n", "\n").replace("\t", "    ")
+    return make_visible(_HALVES.sub(lambda found: f"⟦{code_of(found[0])}⟧", plain))
 
 
 def clean_json(value: Any) -> Any:

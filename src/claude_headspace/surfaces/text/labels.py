@@ -106,11 +106,29 @@ def wait_text(wait: Json) -> str:
             return f"asks: {_question(wait)}" if text else "asks a question"
 
 
-def answer_result(done: str, agent: str, wait: Json) -> str:
-    """The result of an answer: "Approved the plan of calm-otter.", "Allowed: calm-otter wants to run: npm test"."""
+def answer_result(agent: str, wait: Json, answer: Json) -> str:
+    """What was answered, with the labels of the options: "Allowed: calm-otter wants to run: npm test"."""
+    if answers := answer.get("answers"):
+        return f"Answered {agent}: {'; '.join(f'{one_line(name)} {_given(given)}' for name, given in answers.items())}"
+    done = _ANSWERED[answer.get("action") or answer.get("decision") or ""]
+    reason = f" Message: {one_line(answer['message'])}" if answer.get("message") else ""
     if wait["kind"] == "plan":
-        return f"{'Denied' if done == 'denied' else 'Approved'} the plan of {agent}."
-    return f"{done.capitalize()}: {agent} {wait_text(wait)}"
+        return f"{'Denied' if done == 'Denied' else 'Approved'} the plan of {agent}.{reason}"
+    return f"{done}: {agent} {wait_text(wait)}{reason and f'.{reason}'}"
+
+
+_ANSWERED = {
+    "allow": "Allowed",
+    "deny": "Denied",
+    "accept": "Accepted",
+    "decline": "Declined",
+    "cancel": "Cancelled",
+    "": "Answered",
+}
+
+
+def _given(given: str | Sequence[str]) -> str:
+    return f"“{given if isinstance(given, str) else ', '.join(given)}”"
 
 
 def _question(wait: Json) -> str:

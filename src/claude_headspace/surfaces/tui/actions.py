@@ -12,8 +12,8 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
-from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.text.labels import interrupt_result, send_result, wait_text
+from claude_headspace.surfaces.text.formatting import Json, clean_json
+from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
 
 
 class ActionResult(NamedTuple):
@@ -34,6 +34,9 @@ class Actions(Protocol):
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         """Answer a wait."""
+
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        """A wait with its complete request, as it arrived."""
 
     def interrupt(self, agent: Json) -> ActionResult:
         """Press Esc in the agent's terminal."""
@@ -86,10 +89,11 @@ class TerminalActions:
         return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
-        answered = self._client().answer(wait["id"], answer)["answered"]
-        return ActionResult(
-            f"{answered['words'].capitalize() if answered else 'Answered'}: {agent['name']} {wait_text(wait)}"
-        )
+        self._client().answer(wait["id"], answer)
+        return ActionResult(answer_result(agent["name"], clean_json(wait), clean_json(answer)))
+
+    def request(self, wait: Json, *, everything: bool = False) -> Json:
+        return self._client().wait(wait["id"], all=everything)
 
     def interrupt(self, agent: Json) -> ActionResult:
         return ActionResult(interrupt_result(self._client().interrupt(agent["id"])))

@@ -1,5 +1,14 @@
-"""The panel that answers a wait, step by step. It closes after the last step."""
+"""The panel that answers a wait: it shows the complete request, asks step by step, and reports the result.
 
+Rules
+- Nothing can be answered before the complete request is shown. Approving also needs its end to have been on the screen.
+- A key answers only if nothing has changed for half a second (`key_guard.py`). Enter needs a choice at the cursor.
+- The panel stays open until the user closes it: after the answer with the result and the next wait, and after an answer
+  of someone else. Until then it ignores all other keys, so none of them reaches the board.
+"""
+
+from collections.abc import Callable
+from enum import Enum, auto
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -11,18 +20,44 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
-from claude_headspace.surfaces.text.formatting import Json, cut
+from claude_headspace.surfaces.cli.presentation.requests import request_lines
+from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_text, cut
 from claude_headspace.surfaces.text.labels import wait_text
-from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, Step, answer_form
+from claude_headspace.surfaces.tui.answer_steps import AnswerForm, Choice, ChoiceStep, Step, TextStep, answer_form
+from claude_headspace.surfaces.tui.key_guard import QUIET_SECONDS, KeyGuard
 from claude_headspace.surfaces.tui.widgets import LinePane
 
 TEXT_KEY = "o"
 """The key for a free text."""
-MAX_SUBJECT_LINES = 12
-"""How many lines of the command, plan or message are shown at once."""
+NEXT_KEY = "a"
+"""The key that opens the next wait after an answer."""
+NEXT = "next"
+"""The result of the panel if the user wants to answer the next wait."""
+MIN_SUBJECT_LINES = 3
+MAX_HEIGHT = 0.9
+"""The part of the screen that the panel uses at most, as in top.tcss."""
 
 
-class AnswerPanel(ModalScreen[dict[str, Any] | None]):
+class Phase(Enum):
+    """What the panel does."""
+
+    LOADING = auto()
+    ASKING = auto()
+    SENDING = auto()
+    OVER = auto()
+
+
+class PanelActions:
+    """What the panel asks the app to do. Both run in the background and report to the panel."""
+
+    def __init__(
+        self, load: Callable[["AnswerPanel", bool], None], send: Callable[["AnswerPanel", dict[str, Any]], None]
+    ) -> None:
+        self.load = load
+        self.send = send
+
+
+class AnswerPanel(ModalScreen[str | None]):
     """Asks for the answer to one wait."""
 
     AUTO_FOCUS = ""
@@ -32,24 +67,33 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
         Binding("up", "move(-1)", show=False),
         Binding("pagedown", "scroll(1)", show=False),
         Binding("pageup", "scroll(-1)", show=False),
+        Binding("end", "scroll_edge(1)", show=False),
+        Binding("home", "scroll_edge(-1)", show=False),
     ]
 
-    def __init__(self, agent: Json, wait: Json, palette: str) -> None:
+    def __init__(self, agent: Json, wait: Json, palette: str, guard: KeyGuard, actions: PanelActions) -> None:
         super().__init__()
         self.wait_id: str = wait["id"]
         self.agent_id: str = agent["id"]
-        self._agent = agent
-        self._wait = wait
+        self.phase = Phase.LOADING
+        self._heading = f"{agent['name']} {wait_text(wait)}"
         self._palette = palette
-        self._form = answer_form(wait)
-        self._step: Step = next(self._form)
+        self._guard = guard
+        self._actions = actions
+        self.details: Json = {}
+        """The wait with its complete request, once it is loaded."""
+        self._form: AnswerForm | None = None
+        self._step: Step = TextStep("Loading the complete request…")
+        self._problem = ""
+        self._offer = ""
         self._marked: list[str] = []
-        self._cursor = 0
+        self._cursor: int | None = None
         self._is_writing = False
+        self._has_seen_end = False
 
     def compose(self) -> ComposeResult:
         with Container(id="answer") as box:
-            title = cut(f"{self._agent['name']} {wait_text(self._wait)}", max(self.app.size.width - 6, 20))
+            title = cut(self._heading, max(self.app.size.width - 6, 20))
             box.border_title = Text(title)  # Text: not parsed as markup
             yield LinePane(lambda: self._palette, id="subject")
             yield LinePane(lambda: self._palette, id="step")
@@ -57,79 +101,158 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._show)
+        self._actions.load(self, False)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show)
+
+    # --- what the app reports ---
+
+    def show_request(self, details: Json) -> None:
+        """Show the complete request, and ask."""
+        if self.phase is Phase.OVER:
+            return
+        if self._form is None:
+            self._form = answer_form(details)
+            self._step = next(self._form)
+            self.phase = Phase.ASKING
+        self.details = details
+        self._has_seen_end = False
+        self._show(to_top=True)
+
+    def finish(self, text: str, next_text: str = "") -> None:
+        """Show the result, and offer the next wait. From now on only the keys that close the panel count."""
+        self.phase = Phase.OVER
+        self._step, self._offer, self._problem, self._is_writing = TextStep(text), next_text, "", False
+        self._show()
 
     # --- content ---
 
-    def _show(self) -> None:
-        step, subject, pane = self._step, self.query_one("#subject", LinePane), self.query_one("#step", LinePane)
-        self._is_writing = self._is_writing or not isinstance(step, ChoiceStep)
+    def _show(self, *, to_top: bool = False) -> None:
+        """Draw everything. This is a change of the layout, so keys do not count for a moment."""
+        self._guard.note_change()
+        self._is_writing = self.phase is Phase.ASKING and (self._is_writing or isinstance(self._step, TextStep))
         width = max(self.size.width - 6, 20)
-        _fill(subject, _subject_lines(self._wait, width), MAX_SUBJECT_LINES)
-        _fill(pane, self._step_lines(width), self.size.height)
+        step_lines = self._step_lines(width)
+        room = int(self.size.height * MAX_HEIGHT) - len(step_lines) - 2 - self._is_writing
+        _fill(self.query_one("#subject", LinePane), self._subject_lines(width), max(room, MIN_SUBJECT_LINES), to_top)
+        _fill(self.query_one("#step", LinePane), step_lines, self.size.height, True)
         text_input = self.query_one(Input)
         text_input.display = self._is_writing
-        self.query_one("#answer").border_subtitle = self._hint()
         self.set_focus(text_input if self._is_writing else None)
+        self._show_hint()
+
+    def _subject_lines(self, width: int) -> list[Line]:
+        return request_lines(clean_json(self.details), width) if self.details else []
 
     def _step_lines(self, width: int) -> list[Line]:
         step = self._step
-        lines = hanging(line(), step.title, width, "strong")
-        if step.error:
-            lines += hanging(line(), step.error, width, "error")
-        if not isinstance(step, ChoiceStep) or self._is_writing:
+        lines = [EMPTY_LINE, *hanging(line(), clean_text(step.title), width, "strong")]
+        if problem := self._problem or step.error:
+            lines += hanging(line(), clean_text(problem), width, "error")
+        if self._offer:
+            lines += hanging(line(Span(f" {NEXT_KEY}  ", "key")), f"next: {clean_text(self._offer)}", width)
+        if self.phase is not Phase.ASKING or not isinstance(step, ChoiceStep) or self._is_writing:
             return lines
         for number, choice in enumerate(step.choices):
-            mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
-            start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(choice.label))
-            lines += hanging(start, f"  {choice.description}" if choice.description else "", width, "dim", indent=6)
+            lines += self._choice_lines(number, choice, width)
         if step.allows_text:
             lines.append(line(Span("   "), Span(f"{TEXT_KEY}  ", "key"), "write your own answer"))
         return lines
 
+    def _choice_lines(self, number: int, choice: Choice, width: int) -> list[Line]:
+        mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
+        start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(clean_text(choice.label)))
+        about = f"  {clean_text(choice.description)}" if choice.description else ""
+        return hanging(start, about, width, "dim", indent=6)
+
+    def _show_hint(self, *, is_early: bool = False) -> None:
+        self.query_one("#answer").border_subtitle = "too early, press it again" if is_early else self._hint()
+        if is_early:
+            self.set_timer(QUIET_SECONDS, self._show_hint)
+
     def _hint(self) -> str:
+        if self.phase is not Phase.ASKING:
+            return "esc close"
+        more = [] if self.details["request"]["complete"] else ["f show all"]
+        scroll = [] if self._sees_end else ["pgdn scroll"]
         if self._is_writing:
-            return "enter send · esc cancel"
+            return " · ".join((*scroll, "enter send", "esc cancel"))
         multiple = isinstance(self._step, ChoiceStep) and self._step.multiple
-        return "space mark · enter send · esc cancel" if multiple else "enter or the key of a choice · esc cancel"
+        keys = ["space mark", "enter send"] if multiple else ["press the key of a choice"]
+        return " · ".join((*more, *scroll, *keys, "esc cancel"))
 
     # --- keys ---
 
     def on_key(self, event: KeyEvent) -> None:
         """Select a choice by its key, or the one at the cursor by enter or space."""
-        step = self._step
-        if self._is_writing or not isinstance(step, ChoiceStep):
+        if self._is_writing:
             return
+        if self.phase is Phase.OVER:
+            self._close_by(event.key)
+        elif self.phase is Phase.ASKING and isinstance(self._step, ChoiceStep):
+            self._choose_by(event, self._step)
+
+    def _close_by(self, key: str) -> None:
+        if key == "enter" or (key == NEXT_KEY and self._offer):
+            if self._guard.accepts():
+                self.dismiss(NEXT if key == NEXT_KEY else None)
+            else:
+                self._show_hint(is_early=True)
+
+    def _choose_by(self, event: KeyEvent, step: ChoiceStep) -> None:
         named = next((choice for choice in step.choices if choice.key and choice.key == event.character), None)
-        pointed = step.choices[self._cursor]
-        if event.character == TEXT_KEY and step.allows_text and named is None:
+        pointed = step.choices[self._cursor] if self._cursor is not None else None
+        if named is None and event.character == TEXT_KEY and step.allows_text:
             self._is_writing = True
             self._show()
-        elif named is not None or (event.key == "space" and step.multiple):
-            self._choose((named or pointed).value, step)
-        elif event.key == "enter":
-            self._submit(self._marked or [pointed.value])
+        elif event.character == "f" and named is None and not self.details["request"]["complete"]:
+            self._actions.load(self, True)
+        elif step.multiple and event.key == "enter":
+            self._submit(self._marked, approves=step.approves)
+        elif step.multiple and (choice := named or (pointed if event.key == "space" else None)) is not None:
+            self._mark(choice.value)
+        elif not step.multiple and (choice := named or (pointed if event.key == "enter" else None)) is not None:
+            self._submit([choice.value], approves=choice.approves)
         else:
             return
         event.stop()
         event.prevent_default()
 
-    def _choose(self, value: str, step: ChoiceStep) -> None:
-        if not step.multiple:
-            self._submit([value])
-            return
+    def _mark(self, value: str) -> None:
         self._marked = [each for each in self._marked if each != value] + [value] * (value not in self._marked)
         self._show()
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
-        if isinstance(self._step, ChoiceStep):
-            self._cursor = (self._cursor + by) % len(self._step.choices)
+        if self.phase is Phase.ASKING and isinstance(self._step, ChoiceStep):
+            start = -1 if by > 0 else 0
+            self._cursor = ((start if self._cursor is None else self._cursor) + by) % len(self._step.choices)
             self._show()
 
     def action_scroll(self, by: int) -> None:
-        """Scroll the command, plan or message."""
+        """Scroll the request."""
         pane = self.query_one("#subject", LinePane)
-        pane.scroll_to(y=pane.scroll_offset.y + by * max(pane.size.height - 1, 1), animate=False)
+        self._scroll_request(pane.scroll_offset.y + by * max(pane.size.height - 1, 1))
+
+    def action_scroll_edge(self, side: int) -> None:
+        """Scroll to the beginning or the end of the request."""
+        self._scroll_request(self.query_one("#subject", LinePane).virtual_size.height if side > 0 else 0)
+
+    def _scroll_request(self, row: int) -> None:
+        self.query_one("#subject", LinePane).scroll_to(y=row, animate=False, force=True)
+        self.call_after_refresh(self._note_scroll)
+
+    def _note_scroll(self) -> None:
+        self._has_seen_end = self._sees_end
+        self._show_hint()
+
+    @property
+    def _sees_end(self) -> bool:
+        """Whether the end of the request is or was on the screen."""
+        return self._has_seen_end or self.query_one("#subject", LinePane).is_at_end
+
+    # --- submitting ---
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Submit the text, with the marked choices."""
@@ -140,25 +263,31 @@ class AnswerPanel(ModalScreen[dict[str, Any] | None]):
         """Keep the event from the board, which would use it as its filter."""
         event.stop()
 
-    def _submit(self, reply: list[str]) -> None:
-        try:
-            self._step = self._form.send(reply)
-        except StopIteration as end:
-            self.dismiss(end.value)
+    def _submit(self, reply: list[str], *, approves: bool = False) -> None:
+        if self.phase is not Phase.ASKING or self._form is None:
             return
-        self._marked, self._cursor, self._is_writing = [], 0, False
-        self.query_one(Input).value = "" if isinstance(self._step, ChoiceStep) else self._step.default
+        if approves and not self._sees_end:
+            self._problem = "Read the request to its end first: press pgdn or end."
+            self._show()
+        elif not self._guard.accepts():
+            self._show_hint(is_early=True)
+        else:
+            self._advance(self._form, reply)
+
+    def _advance(self, form: AnswerForm, reply: list[str]) -> None:
+        self._problem = ""
+        try:
+            self._step = form.send(reply)
+        except StopIteration as end:
+            self.phase, self._step, self._is_writing = Phase.SENDING, TextStep("Sending the answer…"), False
+            self._show()
+            self._actions.send(self, end.value)
+            return
+        self._marked, self._cursor, self._is_writing = [], None, False
+        self.query_one(Input).value = "" if isinstance(self._step, ChoiceStep) else clean_text(self._step.default)
         self._show()
 
 
-def _fill(pane: LinePane, lines: list[Line], max_lines: int) -> None:
+def _fill(pane: LinePane, lines: list[Line], max_lines: int, to_top: bool) -> None:
     pane.styles.height = min(len(lines), max_lines)
-    pane.show(lines, to_top=True)
-
-
-def _subject_lines(wait: Json, width: int) -> list[Line]:
-    """The command, the plan or the message of a server. A question is shown with its options instead."""
-    if wait["questions"]:
-        return [EMPTY_LINE]
-    text = wait["summary"] if wait["kind"] == "permission" and wait["summary"] else wait["text"]
-    return hanging(line(), text.strip(), width, "said")
+    pane.show(lines, to_top=to_top)

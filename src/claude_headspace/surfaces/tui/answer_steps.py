@@ -1,6 +1,6 @@
 """The steps to answer a wait: choices and texts. Pure.
 
-    form = answer_form(wait)
+    form = answer_form(details)    # of `GET /api/waits/{wait}`
     step = next(form)              # ChoiceStep("Allow this?", …)
     step = form.send(["deny"])     # TextStep("Reason, or what to do instead (optional)")
     form.send([""])                # StopIteration: its value is the answer for the API
@@ -8,7 +8,7 @@
 Every reply is a list: the chosen values, or the one text.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,6 +27,8 @@ class Choice(NamedTuple):
     value: str
     label: str
     description: str = ""
+    approves: bool = False
+    """Whether it lets the agent act. Then the user must have seen the end of the request."""
 
 
 class ChoiceStep(NamedTuple):
@@ -37,6 +39,8 @@ class ChoiceStep(NamedTuple):
     multiple: bool = False
     allows_text: bool = False
     error: str = ""
+    approves: bool = False
+    """Whether a reply to this step lets the agent act."""
 
 
 class TextStep(NamedTuple):
@@ -51,11 +55,12 @@ Step = ChoiceStep | TextStep
 AnswerForm = Generator[Step, Reply, dict[str, Any]]
 FormPart = Generator[Step, Reply, Reply]
 
+GRANT_PROMPT = "Allow this, and grant what you mark"
 DENIAL_PROMPT = "Reason, or what to do instead (optional)"
 
 
 def answer_form(wait: Json) -> AnswerForm:
-    """The form for a kind of wait."""
+    """The form for a kind of wait, which must have its `suggestions` in words."""
     return _FORMS[wait["kind"]](wait)
 
 
@@ -68,15 +73,33 @@ def answerable_wait(agent: Json) -> Json | None:
 
 
 def _permission(wait: Json) -> AnswerForm:
-    always = [Choice("a", "always", "Always allow", "adds the rules that Claude Code suggests")]
-    choices = (Choice("y", "allow", "Allow"), *(always if wait["suggestions"] else []), Choice("d", "deny", "Deny"))
+    more = [Choice("a", "grant", "Allow, and choose what else to grant")] if wait["suggestions"] else []
+    choices = (Choice("y", "allow", "Allow once", approves=True), *more, Choice("d", "deny", "Deny"))
     [decision] = yield ChoiceStep("Allow this?", choices)
-    return (yield from _deny()) if decision == "deny" else {"decision": "allow", "always": decision == "always"}
+    if decision == "deny":
+        return (yield from _deny())
+    if decision == "allow":
+        return {"decision": "allow"}
+    return {"decision": "allow", "grant": (yield from _choose_grants(wait["suggestions"]))}
+
+
+def _choose_grants(suggestions: Sequence[Json]) -> FormPart:
+    """Repeat the step until a suggestion is marked: nothing is granted that was not chosen."""
+    choices = tuple(
+        Choice(str(number) if number < 10 else "", each["id"], each["words"], f"for {each['destination']}")
+        for number, each in enumerate(suggestions, 1)
+    )
+    reply: Reply = []
+    error = ""
+    while not reply:
+        reply = yield ChoiceStep(GRANT_PROMPT, choices, True, error=error, approves=True)
+        error = "Mark what to grant, or press esc."
+    return reply
 
 
 def _plan(_wait: Json) -> AnswerForm:
     [decision] = yield ChoiceStep(
-        "Approve this plan?", (Choice("y", "allow", "Approve"), Choice("d", "deny", "Keep planning"))
+        "Approve this plan?", (Choice("y", "allow", "Approve", approves=True), Choice("d", "deny", "Keep planning"))
     )
     return (yield from _deny()) if decision == "deny" else {"decision": "allow"}
 

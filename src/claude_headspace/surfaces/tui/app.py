@@ -2,10 +2,11 @@
 
 import operator
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,10 +18,12 @@ from textual.widgets import Input
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
 from claude_headspace.surfaces.text.formatting import Json, clean_text
+from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
+from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.keys import KEYS
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
@@ -31,6 +34,9 @@ from claude_headspace.surfaces.tui.presentation.details import (
 from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, header_line
 from claude_headspace.surfaces.tui.store import Board, starts_needing_user
 from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
+
+if TYPE_CHECKING:
+    from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
 
 Result = TypeVar("Result")
 
@@ -80,8 +86,10 @@ class Top(App[None]):
         *,
         bell: bool = True,
         once: bool = False,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
+        self._guard = KeyGuard(monotonic)
         self._feed = feed
         self._agent_actions = actions
         self._clock = clock
@@ -234,18 +242,26 @@ class Top(App[None]):
 
     # --- work in threads ---
 
-    def _run_in_thread(self, work: Callable[[], Result], then: Callable[[Result], object]) -> None:
-        """Run `work` in a thread, then pass its result to `then`. Errors are shown in the footer."""
+    def _run_in_thread(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], object],
+        on_error: Callable[[HeadspaceError], object] | None = None,
+    ) -> None:
+        """Run `work` in a thread, then pass its result to `then`. By default, errors are shown in the footer."""
 
         def run() -> None:
             try:
                 result = work()
             except HeadspaceError as error:
-                self.call_from_thread(self.show_message, Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
+                self.call_from_thread(on_error or self._show_error, error)
             else:
                 self.call_from_thread(then, result)
 
         self.run_worker(run, thread=True)
+
+    def _show_error(self, error: HeadspaceError) -> None:
+        self.show_message(Span(error.message, "error"), Span(f"  {error.hint}", "dim"))
 
     def _show_result(self, result: ActionResult) -> None:
         if result.foreground:
@@ -317,8 +333,6 @@ class Top(App[None]):
 
     def action_answer(self) -> None:
         """Open the panel for the newest wait that can be answered here."""
-        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
-
         agent = self.agents.selected
         if agent is None:
             return
@@ -327,23 +341,67 @@ class Top(App[None]):
             text = "It can only be answered in its terminal." if agent["waits"] else "The agent is not waiting."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
         else:
-            self.push_screen(AnswerPanel(agent, wait, self._palette), partial(self._answer, agent, wait))
+            self._open_panel(agent, wait)
 
-    def _answer(self, agent: Json, wait: Json, answer: dict[str, Any] | None) -> None:
-        if answer is not None:
-            self._run_in_thread(partial(self._agent_actions.answer, agent, wait, answer), self._show_result)
+    def _open_panel(self, agent: Json, wait: Json) -> None:
+        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel, PanelActions
+
+        actions = PanelActions(partial(self._load_request, wait), partial(self._send_answer, agent))
+        self.push_screen(AnswerPanel(agent, wait, self._palette, self._guard, actions), self._open_next_panel)
+
+    def _open_next_panel(self, result: str | None) -> None:
+        """After an answer, open the next wait if the user wants it. The agent of the wait is selected."""
+        found = self._next_wait() if result else None
+        if found is not None:
+            agent, wait = found
+            self.agents.select(next(at for at, each in enumerate(self.agents.agents) if each["id"] == agent["id"]))
+            self._open_panel(agent, wait)
+
+    def _next_wait(self, answered_id: str = "") -> tuple[Json, Json] | None:
+        """The first agent on the board with a wait that can be answered here, and the wait."""
+        for agent in self.agents.agents:
+            others = {**agent, "waits": [wait for wait in agent["waits"] if wait["id"] != answered_id]}
+            if (wait := answerable_wait(others)) is not None:
+                return agent, wait
+        return None
+
+    def _load_request(self, wait: Json, panel: "AnswerPanel", everything: bool) -> None:
+        self._run_in_thread(
+            lambda: self._agent_actions.request(wait, everything=everything),
+            panel.show_request,
+            lambda error: panel.finish(f"The complete request could not be loaded: {error.message} {error.hint}"),
+        )
+
+    def _send_answer(self, agent: Json, panel: "AnswerPanel", answer: dict[str, Any]) -> None:
+        def finish(result: ActionResult) -> None:
+            found = self._next_wait(panel.wait_id)
+            panel.finish(result.message, f"{found[0]['name']} {wait_text(found[1])}" if found else "")
+
+        self._mark_seen(agent["id"])
+        self._run_in_thread(
+            lambda: self._agent_actions.answer(agent, panel.details, answer),
+            finish,
+            lambda error: panel.finish(f"{error.message} {error.hint}"),
+        )
 
     def _close_stale_panel(self) -> None:
-        """Close the panel if its wait was answered elsewhere."""
-        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
+        """Tell the user if the wait of the panel was answered elsewhere. The panel stays until it is closed."""
+        from claude_headspace.surfaces.tui.answer_panel import AnswerPanel, Phase
 
         panel = self.screen
-        if not isinstance(panel, AnswerPanel):
+        if not isinstance(panel, AnswerPanel) or panel.phase not in (Phase.LOADING, Phase.ASKING):
             return
         waits = self.board.agents.get(panel.agent_id, {}).get("waits", ())
-        if not any(wait["id"] == panel.wait_id and wait["held_until"] and not wait["answered"] for wait in waits):
-            panel.dismiss(None)
-            self.show_message(Span("It was already answered."))
+        wait = next((each for each in waits if each["id"] == panel.wait_id), None)
+        if wait is None or not wait["held_until"] or wait["answered"]:
+            answered = wait["answered"] if wait else None
+            panel.finish(
+                f"Already {answered['words']} by {answered['by']}." if answered else "It was already answered."
+            )
+
+    def on_app_focus(self) -> None:
+        """The terminal got the focus: a key that was meant for another window does not count."""
+        self._guard.note_change()
 
     def action_interrupt(self) -> None:
         """Interrupt the agent. The key must be pressed twice."""

@@ -42,4 +42,20 @@ KEYS = (
     Key("q,ctrl+c", "q", "leave", "quit", "quit"),
 )
 
+PANEL_KEYS = (
+    ("y", "allow the tool call once, approve the plan, accept the form"),
+    ("d", "deny it, with a reason; keep planning; decline the form"),
+    ("a", "allow, and mark what else to grant; after an answer: answer the next wait"),
+    ("1 – 9", "choose this option"),
+    ("space", "mark an option, if several can be chosen"),
+    ("o", "write your own answer"),
+    ("enter", "choose the option at the cursor, or send what is marked or written"),
+    ("↑ ↓", "move the cursor"),
+    ("pgup pgdn", "scroll the request; allow and approve need its end to have been on the screen"),
+    ("home end", "the beginning and the end of the request"),
+    ("f", "show all of a long request"),
+    ("esc", "close the panel without an answer"),
+)
+"""The keys of the panel that answers, for the help and the documentation."""
+
 HINTS = tuple((key.label, key.hint) for key in KEYS if key.hint and key.action != "leave")

@@ -58,6 +58,11 @@ class LinePane(ScrollView, can_focus=False):
         if to_top:
             self.scroll_to(y=0, animate=False)
 
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last line is on the screen."""
+        return self.scroll_offset.y + self.size.height >= len(self._lines)
+
     def render_line(self, y: int) -> Strip:
         number = y + self.scroll_offset.y
         shown = self._lines[number] if number < len(self._lines) else EMPTY_LINE

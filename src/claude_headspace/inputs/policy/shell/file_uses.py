@@ -49,7 +49,8 @@ _TARGET = ("t", "target-directory")
 _REFERENCE = ("reference",)
 _READERS = "cat less more bat nl strings od hexdump tac wc cut uniq diff cmp comm file stat".split()
 _CURL_VALUED = tuple(
-    "o output X request H header d data u user A T upload-file F form output-dir b c e m x D dump-header".split()
+    "o output X request H header d data u user A T upload-file F form output-dir b c e m x D dump-header data-binary "
+    "data-raw K config stderr trace trace-ascii cookie-jar".split()
 )
 _COMPILERS = "gcc g++ cc c++ clang clang++ ld rustc tcc gfortran".split()
 
@@ -63,7 +64,7 @@ ARGUMENT_RULES: dict[str, ArgumentRule] = {
     "mv": ArgumentRule(DELETE, ("S", "suffix", *_TARGET), _TARGET, writes_last=True, recursive=("*",)),
     "cp": ArgumentRule(READ, ("S", "suffix", *_TARGET), _TARGET, writes_last=True, recursive=("a", *_RECURSIVE)),
     "install": ArgumentRule(READ, ("m", "mode", "o", "owner", "g", "group", "S", *_TARGET), _TARGET, writes_last=True),
-    "ln": ArgumentRule(None, ("S", "suffix", *_TARGET), _TARGET, writes_last=True),
+    "ln": ArgumentRule(READ, ("S", "suffix", *_TARGET), _TARGET, writes_last=True),
     "rsync": ArgumentRule(
         READ,
         ("e", "rsh", "exclude", "include", "f", "filter", "T", "B"),
@@ -101,8 +102,9 @@ ARGUMENT_RULES: dict[str, ArgumentRule] = {
     ),
     "wget": ArgumentRule(
         None,
+        ("O", "P", "o", "output-document", "directory-prefix", "post-file", "body-file"),
         ("O", "P", "o", "output-document", "directory-prefix"),
-        ("O", "P", "o", "output-document", "directory-prefix"),
+        reads=("post-file", "body-file"),
     ),
     "unzip": ArgumentRule(None, ("d",), ("d",)),
     **dict.fromkeys(_COMPILERS, ArgumentRule(READ, ("o", "I", "L", "l", "D", "include"), ("o",))),
@@ -116,7 +118,11 @@ ARGUMENT_RULES: dict[str, ArgumentRule] = {
     "gpg": ArgumentRule(None, ("o", "output", "r", "u"), ("o", "output")),
     # read
     **dict.fromkeys(_READERS, ArgumentRule(READ)),
-    **dict.fromkeys(("jq", "yq", "grep", "egrep", "rg"), ArgumentRule(READ, ("e", "f", "m", "A", "B", "C"), skip=1)),
+    **dict.fromkeys(("jq", "yq"), ArgumentRule(READ, ("f", "arg", "indent"), skip=1)),
+    **dict.fromkeys(
+        ("grep", "egrep", "fgrep"), ArgumentRule(READ, ("e", "f", "m", "A", "B", "C"), skip=1, recursive=_RECURSIVE)
+    ),
+    "rg": ArgumentRule(READ, ("e", "f", "m", "A", "B", "C", "g", "t"), skip=1, recursive=("*",)),
     **dict.fromkeys(("head", "tail"), ArgumentRule(READ, ("n", "c"))),
     "xxd": ArgumentRule(READ, ("l", "s", "c", "g")),
     "base64": ArgumentRule(READ, ("w", "wrap", "i", "o")),
@@ -221,6 +227,8 @@ def _git(arguments: Sequence[str]) -> Iterator[FileUse]:
     elif subcommand in _GIT_OUTPUTS:
         options = parse_arguments(arguments, ("o", "output", "output-directory", "f", "file", "b", "B", "reason"))
         yield from (FileUse(path, WRITE) for path in options.get_values(*_GIT_OUTPUTS[subcommand]))
+        if subcommand == "config" and options.has_flag("system") and len(paths) > 1:
+            yield FileUse("/etc/gitconfig", WRITE)
         if subcommand in ("clone", "worktree", "bundle"):
             yield from (FileUse(path, WRITE) for path in paths[1:] if "://" not in path)
     elif subcommand in ("rm", "mv"):
@@ -235,7 +243,7 @@ _SED_RULE = ArgumentRule(
     attached="i",
     required=("i", "in-place"),
 )
-_SED_WRITE = re.compile(r"(?:^|[;{}\n\d$/!]|/[gpIi0-9]*)\s*[wW]\s+([^\n;}]+)")
+_SED_WRITE = re.compile(r"(?:^|[;{}\n\d$/!]|/[gpIi0-9]*)\s*[wW]\s+([^\n;}]+)|^[\d,$]*w([^\s;].*)")
 
 
 def _sed(arguments: Sequence[str]) -> Iterator[FileUse]:
@@ -243,7 +251,11 @@ def _sed(arguments: Sequence[str]) -> Iterator[FileUse]:
     parsed = parse_arguments(arguments, _SED_RULE.valued, _SED_RULE.attached)
     yield from _apply_rule(_SED_RULE, parsed)
     scripts = parsed.get_values("e", "expression") or parsed.operands[:1]
-    yield from (FileUse(match[1].strip(), WRITE) for script in scripts for match in _SED_WRITE.finditer(unmark(script)))
+    yield from (
+        FileUse((match[1] or match[2]).strip(), WRITE)
+        for script in scripts
+        for match in _SED_WRITE.finditer(unmark(script))
+    )
     if not parsed.has_flag("i", "in-place"):
         yield from (FileUse(operand, READ) for operand in parsed.operands[0 if parsed.get_values("e") else 1 :])
 

@@ -38,8 +38,10 @@ _BINDING = re.compile(r"(?:\b(?:const|let|var|my|our)\s+|\$|\b)([A-Za-z_]\w{0,30
 _JOINED = re.compile(_STRING + r"\s*[+.]\s*" + _STRING)
 _JOIN_CALL = re.compile(r"(?:path\.)?\b(?:join|resolve)\(\s*" + _STRING + r"\s*,\s*" + _STRING + r"\s*\)")
 
-_SHELLS = "execSync exec shell_exec passthru popen proc_open shell-command shell os.execute io.popen pipe".split()
-_RUNNERS = "system spawn spawnSync execFile execFileSync call-process capture2 capture3 popen2 popen3 fork_exec".split()
+_RUNNERS = (
+    "execSync exec shell_exec passthru popen proc_open shell-command shell os.execute io.popen pipe "
+    "system spawn spawnSync execFile execFileSync call-process capture2 capture3 popen2 popen3 fork_exec"
+).split()
 _DELETES = (
     "unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_tree rmtree remove_entry_secure File.delete "
     "remove removeSync rimraf delete-directory delete-file delete os.remove"
@@ -52,15 +54,19 @@ _WRITES = (
 _COPIES = "copyFileSync copyFile cpSync copy copy_file cp cp_r ln_s symlink symlinkSync link linkSync".split()
 _MOVES = "rename renameSync move mv moveSync rename-file".split()
 _OPENS = "open openSync fopen File.open File.new File.open! sysopen sysopen!".split()
-_ALL_CALLS = sorted({*_SHELLS, *_RUNNERS, *_DELETES, *_WRITES, *_COPIES, *_MOVES, *_OPENS}, key=len, reverse=True)
+_ALL_CALLS = sorted({*_RUNNERS, *_DELETES, *_WRITES, *_COPIES, *_MOVES, *_OPENS}, key=len, reverse=True)
 _CALL = re.compile(
-    r"(?<![\w$-])(" + "|".join(map(re.escape, _ALL_CALLS)) + r")(?![\w-])!?[\s(\[,]*(?:(?:my\s*)?[$\w]{1,20}\s*,\s*)?"
+    r"(?<![\w$-])("
+    + "|".join(map(re.escape, _ALL_CALLS))
+    + r")(?![\w-])!?[\s(\[,]*(?:glob\s*\(?\s*|(?:my\s*)?[$\w]{1,20}\s*,\s*)?"
     r"(?=[\"']|q[qwx]?[({\[])"
 )
 
 _BACKTICK = re.compile(r"`([^`]{1,2000})`|%x[{(]([^})]{1,2000})[})]")
 _WRITE_MODE = re.compile(r"[+]?>|\+<|[waxc][bt+]*$|r[bt]?\+")
-_ENCODED = re.compile(r"\b(?:eval|Function)\b[^;]{0,80}(?:Buffer\.from|atob|decode64|decode_base64|unpack|base64)")
+_ENCODED = re.compile(
+    r"\b(?:eval|Function)\b[^;]{0,80}(?:Buffer\.from|atob|decode64|decode_base64|unpack|base64|execSync|fetch\(|https?:)"
+)
 """Code that runs an encoded text."""
 _FORK_BOMB = re.compile(r"fork\s+while\b|while\s*\(?\s*(?:1|true)?\s*\)?\s*\{?\s*fork|loop\s*\{\s*fork", re.IGNORECASE)
 
@@ -70,9 +76,21 @@ def analyse_other(text: str, home: str, budget: Budget) -> list[Effect]:
     code = _complete_literals(_limit(text), home, budget)
     found = [effect for call in _find_calls(code, budget) for effect in _call_effects(*call)]
     found += [ShellText(without_markers(match[1] or match[2])) for match in _BACKTICK.finditer(code)]
+    found += [ShellText(text) for text in _spawned_texts(code)]
     found += _mentioned_files(code, budget)
     found += [Trait.UNREADABLE_SCRIPT] if _ENCODED.search(code) else []
     return [*found, *([Trait.FORK_BOMB] if _FORK_BOMB.search(code) else [])]
+
+
+_SPAWNS = re.compile(r"child_process|subprocess|system|popen|spawn|exec", re.IGNORECASE)
+_COMMAND_LITERAL = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?(?:rm|shred|dd|mkfs\S*|chmod|chown|headspace)\s+\S")
+
+
+def _spawned_texts(code: str) -> list[str]:
+    """Return the literals that are dangerous commands, in a program that starts processes in some way."""
+    return (
+        [text for text in _literals(code)[:MAX_CALLS] if _COMMAND_LITERAL.match(text)] if _SPAWNS.search(code) else []
+    )
 
 
 def _limit(text: str) -> str:
@@ -124,7 +142,7 @@ def _call_effects(name: str, arguments: list[str]) -> Iterator[Effect]:
     first, *others = arguments or [""]
     if not first:
         return
-    if name in _SHELLS or (name in _RUNNERS and (" " in first or not others)):
+    if name in _RUNNERS and (" " in first or not others):
         yield ShellText(first)
     elif name in _RUNNERS:
         yield Argv(tuple(arguments))
@@ -161,11 +179,18 @@ _AWK_COMMAND = re.compile(r'"((?:[^"\\]|\\.){0,2000})"\s*\|&?\s*getline|\|&?\s*"
 _AWK_OUTPUT = re.compile(r'>>?\s*"((?:[^"\\]|\\.){1,500})"')
 
 
+def analyse_tcl(text: str, home: str, budget: Budget) -> list[Effect]:
+    """Find the effects of a Tcl program: `exec PROGRAM`, `spawn PROGRAM`."""
+    commands = re.finditer(r"\b(?:exec|spawn)\s+([^\n;\]]{1,500})", _limit(text))
+    return [*analyse_other(text, home, budget), *(ShellText(without_markers(match[1])) for match in commands)]
+
+
 def analyse_awk(text: str, home: str, budget: Budget) -> list[Effect]:
     """Find the effects of an awk program: `system("…")`, `"…" | getline`, `print | "…"`, `print > "…"`."""
     commands = [ShellText(without_markers(match[1] or match[2] or "")) for match in _AWK_COMMAND.finditer(_limit(text))]
     files = [FileUse(without_markers(match[1]), Use.WRITE) for match in _AWK_OUTPUT.finditer(_limit(text))]
-    return [*analyse_other(text, home, budget), *commands, *files]
+    joined = re.sub(r'"\s+"', "", _HOME.sub(lambda _match: f'"{home}"', text))  # awk joins adjacent strings
+    return [*analyse_other(joined, home, budget), *commands, *files]
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -200,8 +225,8 @@ LANGUAGES = {
     "Rscript": Language(("e",)),
     "elixir": Language(("e", "eval")),
     "osascript": Language(("e",)),
-    "tclsh": Language(()),
-    "expect": Language(("c",)),
+    "tclsh": Language((), analyse_tcl),
+    "expect": Language(("c",), analyse_tcl),
 }
 """Interpreters by name."""
 

@@ -138,6 +138,21 @@ def run_package_tool(shell: Shell, path: str, arguments: list[str], stdin: Flow)
     return run_program(shell, path, arguments, stdin)
 
 
+def run_kill(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
+    """`kill -9 -1` ends all processes of the user."""
+    if len(arguments) > 1 and unmark(arguments[-1]) == "-1":
+        shell.findings.programs.append(Program("kill everything"))
+    return Flow("")
+
+
+def run_editor(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
+    """`ed` runs the lines of its input that start with `!`."""
+    for line in stdin.text.splitlines():
+        if line.startswith("!"):
+            shell.create_subshell().run(line[1:])
+    return run_program(shell, path, arguments, stdin)
+
+
 def run_hash(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     """`hash -p PATH NAME` makes a name run another program."""
     words = list(map(unmark, arguments))

@@ -43,6 +43,7 @@ _SHELLS = {
     "subprocess.getstatusoutput",
 }
 _RUNS = {f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen")}
+_SPAWN_PREFIXES = ("os.exec", "os.spawn", "os.posix_spawn", "pty.spawn", "asyncio.create_subprocess_exec")
 _OPENS = {"open", "io.open", "os.open", "codecs.open", "gzip.open", "aiofiles.open"}
 _PATH_READS = {"read_text", "read_bytes"}
 _PATH_DELETES = {"unlink", "rmdir"}
@@ -50,6 +51,8 @@ _PATH_WRITES = {"write_text", "write_bytes", "touch", "mkdir", "chmod"}
 _PATHS = {"pathlib.Path", "Path", "pathlib.PosixPath", "os.path.abspath", "os.path.realpath", "str", "os.fspath"}
 
 
+_DECODERS = {"urlopen", "get", "b64decode", "decompress", "recv", "fromhex", "loads", "a85decode", "unhexlify"}
+"""Functions that download or decode a text."""
 _WRITE_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
 
 
@@ -123,6 +126,9 @@ class _PythonAnalysis:
         if not isinstance(node, ast.Attribute | ast.Name):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "__import__":
                 return self._evaluate(node.args[0]) if node.args else ""
+            match node:
+                case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as attribute), *_]):
+                    return f"{self._full_name(owner)}.{attribute}"
             return self._full_name(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Name):
             return self._modules.get(node.id, node.id)
@@ -131,32 +137,42 @@ class _PythonAnalysis:
     def _call_effects(self, node: ast.Call) -> Iterator[Effect]:
         name, arguments = self._full_name(node.func), [self._evaluate(argument) for argument in node.args]
         first = arguments[0] if arguments else UNKNOWN
+        if name in _SHELLS or (name in _RUNS and not _has_list_argument(node)):
+            yield ShellText(first)
+        elif name in _RUNS or name.startswith(_SPAWN_PREFIXES):
+            yield Argv(self._argv(node))
+        elif name in ("exec", "eval"):
+            yield from self._code_effects(node, first)
+        elif uses := list(self._file_effects(node, name, arguments)):
+            yield from uses
+        else:
+            yield from self._path_method_effects(node)
+
+    def _code_effects(self, node: ast.Call, code: str) -> Iterator[Effect]:
+        """Return the effects of code that the program runs."""
+        if code == UNKNOWN:
+            yield from [Trait.UNREADABLE_SCRIPT] if self._is_encoded(node) else []
+        else:
+            self._budget.spend_source(len(code))
+            yield from analyse_python(code, self._home, self._budget)
+
+    def _file_effects(self, node: ast.Call, name: str, arguments: list[str]) -> Iterator[Effect]:
+        first = arguments[0] if arguments else UNKNOWN
         if name == "shutil.rmtree":
             yield FileUse(first, Use.DELETE, recursive=True)
         elif name in _DELETES:
             yield FileUse(first, Use.DELETE)
         elif name == "os.chmod" and first in self._walked:
             yield Argv(("chmod", "-R", "777", first))
-        elif name in _WRITES:
+        elif name in _WRITES or (name == "fileinput.input" and _has_keyword(node, "inplace")):
             yield FileUse(first, Use.WRITE)
         elif name in _MOVES | _COPIES and len(arguments) > 1:
             yield from [FileUse(first, Use.DELETE, recursive=True)] if name in _MOVES else []
             yield FileUse(arguments[1], Use.WRITE)
         elif name in _OPENS:
             yield FileUse(first, Use.WRITE if self._opens_to_write(node) else Use.READ)
-        elif name == "fileinput.input" and any(keyword.arg == "inplace" for keyword in node.keywords):
-            yield FileUse(first, Use.WRITE)
-        elif name in _SHELLS or (name in _RUNS and not _has_list_argument(node)):
-            yield ShellText(first)
-        elif name in _RUNS or name.startswith(
-            ("os.exec", "os.spawn", "os.posix_spawn", "pty.spawn", "asyncio.create_subprocess_exec")
-        ):
-            yield Argv(self._argv(node))
-        elif name in ("exec", "eval") and first != UNKNOWN:
-            self._budget.spend_source(len(first))
-            yield from analyse_python(first, self._home, self._budget)
-        else:
-            yield from self._path_method_effects(node)
+        elif name.endswith((".extractall", ".unpack_archive", "urllib.request.urlretrieve")) and arguments:
+            yield FileUse(arguments[-1], Use.WRITE)
 
     def _path_method_effects(self, node: ast.Call) -> Iterator[Effect]:
         """Return the effects of a method of `Path`."""
@@ -180,6 +196,12 @@ class _PythonAnalysis:
             mode_index : mode_index + 1
         ]
         return any(set("wax+") & set(self._evaluate(mode)) or self._mentions_write_flag(mode) for mode in modes)
+
+    def _is_encoded(self, node: ast.Call) -> bool:
+        """Whether a text that the program runs is downloaded or decoded."""
+        names = {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
+        self._budget.spend(len(names))
+        return bool(names & _DECODERS)
 
     def _mentions_write_flag(self, mode: ast.expr) -> bool:
         names = [node.attr for node in ast.walk(mode) if isinstance(node, ast.Attribute)]
@@ -265,6 +287,10 @@ def _decode_base64(text: str) -> str:
         return without_markers(base64.b64decode(text).decode("utf-8", "replace"))
     except ValueError:
         return UNKNOWN
+
+
+def _has_keyword(node: ast.Call, name: str) -> bool:
+    return any(keyword.arg == name for keyword in node.keywords)
 
 
 def _has_list_argument(node: ast.Call) -> bool:

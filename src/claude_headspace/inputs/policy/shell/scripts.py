@@ -22,9 +22,9 @@ STARTUP_VARIABLES = ("BASH_ENV", "ENV")
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh")
 
 OPAQUE_SOURCES = frozenset(
-    "curl wget http https xh httpie aria2c lynx w3m links elinks ftp lftp scp sftp rsync nc ncat socat telnet base64 "
-    "base32 xxd openssl gzip gunzip zcat xz xzcat zstd zstdcat bzip2 bunzip2 uudecode tr rev sed awk dd ssh iconv jq "
-    "envsubst aws gsutil gcloud python python3 perl ruby node php".split()
+    "curl wget fetch http https xh httpie aria2c lynx w3m links elinks ftp lftp scp sftp rsync nc ncat socat telnet "
+    "base64 base32 xxd openssl gzip gunzip zcat xz xzcat zstd zstdcat bzip2 bunzip2 uudecode tr rev sed awk dd ssh "
+    "iconv jq envsubst aws gsutil gcloud python python3 perl ruby node php".split()
 )
 """Programs that download or decode text. Output of other programs is trusted: `eval "$(ssh-agent -s)"`."""
 

@@ -10,7 +10,7 @@ from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import WATCHED_VARIABLES, Handler, Shell
 from claude_headspace.inputs.policy.shell.markers import quote, unmark
 from claude_headspace.inputs.policy.shell.scripts import run_program, run_text
-from claude_headspace.kernel.policy.call import UNKNOWN, Program, Use
+from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
 
 class Wrapper(msgspec.Struct, frozen=True):
@@ -102,6 +102,8 @@ def run_wrapped(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> F
     for removed in _removed_variables(name, arguments):
         shell.findings.programs.append(Program("export", (f"{removed}=",)))
     sources = shell.current_sources
+    if rest and "://" in rest[0]:  # a package from an address
+        shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
     for text in parse_arguments(arguments, ("c", "call")).get_values("c", "call") if name == "npx" else ():
         shell.create_subshell().run(unmark(text))
     return shell.execute(rest, stdin, sources) if rest else _run_default_shell(shell, name, arguments, stdin)

@@ -6,6 +6,7 @@ from datetime import datetime
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
     effort_text,
@@ -54,7 +55,13 @@ def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
+    lines += granted_lines(agent, now, width)
     return lines + _turns(turns, now, width)
+
+
+def granted_lines(agent: Json, now: datetime, width: int) -> list[Line]:
+    """What a session has been granted, by whom and when."""
+    return section("Granted", [grant_text(grant, now) for grant in agent.get("grants", ())], min(width, MAX_WIDTH))
 
 
 def title(agent: Json, words: str, width: int) -> Line:
@@ -180,9 +187,11 @@ def _warned(agent: Json) -> str:
 
 
 def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
-    """What an agent waits for, and how to answer."""
+    """What an agent waits for, and how to answer. With `request`, the complete request."""
     lines = [line(Span(f"Waiting for you since {clock_time(wait['opened_at'], now)}", "strong"))]
-    if not wait["questions"]:
+    if "request" in wait:
+        lines += _complete_request(wait, width)
+    elif not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else wait_text(wait)
         lines += hanging(line("  "), text, width)
     for question in wait["questions"]:
@@ -194,6 +203,14 @@ def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
     for field in wait.get("form", ()):
         lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "dim")
     return [*lines, dim(f"  {_how_to_answer(wait, now)}")]
+
+
+def _complete_request(wait: Json, width: int) -> list[Line]:
+    lines = hanging(line("  "), wait_text(wait), width) if wait["kind"] == "permission" else []
+    lines += [line("  ", *each) for each in request_lines(wait, width - 2)]
+    if not wait["request"]["complete"]:
+        lines.append(dim("  `headspace show AGENT --full` shows everything that Headspace has."))
+    return lines + [line("  ", *each) for each in suggestion_lines(wait["suggestions"], width - 2)]
 
 
 _FIELDS = {

@@ -8,7 +8,7 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES
-from claude_headspace.surfaces.tui.keys import HINTS, KEYS
+from claude_headspace.surfaces.tui.keys import HINTS, KEYS, PANEL_KEYS
 
 
 def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
@@ -94,6 +94,9 @@ def help_lines(width: int) -> list[Line]:
     lines: list[Line] = []
     for key in KEYS:
         lines += hanging(line(Span(f" {key.label:<9}", "key")), key.description, width, "said")
+    lines += [EMPTY_LINE, line(Span(" In the panel that answers", "strong"))]
+    for label, description in PANEL_KEYS:
+        lines += hanging(line(Span(f" {label:<9}", "key")), description, width, "said")
     lines += [EMPTY_LINE]
     for state, shape in SHAPES.items():
         lines += hanging(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
