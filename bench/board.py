@@ -7,27 +7,24 @@ next paint. Only visible cards exist, so only their changes are painted and coun
 
 import http.client
 import json
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count, cycle
 from typing import Any
 
 from bench import processes
+from bench.browser import signed_in_page
 from bench.daemon import daemon
 from bench.load import percentile
 from bench.options import Options
-from bench.report import BenchError, Row, at_most
-from tests.web.chromium import CHROMIUM, FLAGS
+from bench.report import Row, at_most
 
 AGENTS = 500
 VISIBLE = 20
 RATE = 100
 SECONDS = 15.0
 WARM_UP_SECONDS = 2.0
-VIEWPORT = {"width": 1440, "height": 900}
 
 WATCH = r"""
 () => {
@@ -105,11 +102,7 @@ def _hooks() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def run(options: Options) -> list[Row]:
     """Measure and return the rows."""
-    try:
-        import playwright.sync_api as playwright_api
-    except ImportError as error:
-        raise BenchError("playwright is not installed") from error
-    with processes.scratch() as home, daemon(home) as server, _page(playwright_api, home) as page:
+    with processes.scratch() as home, daemon(home) as server, signed_in_page(home) as page:
         sender = Sender(server.port)
         options.progress(f"board: starting {AGENTS} agents")
         sender.create_agents()
@@ -123,24 +116,6 @@ def run(options: Options) -> list[Row]:
         cards: int = page.locator(".card").count()
         sender.stop()
     return _rows([each / 1000 for each in painted], cards, sender)
-
-
-@contextmanager
-def _page(playwright_api: Any, home: processes.Scratch) -> Iterator[Any]:
-    """The board in a signed-in browser."""
-    if CHROMIUM is None:
-        raise BenchError("Chromium is not installed (Debian: apt install chromium)")
-    command = [sys.executable, "-m", "claude_headspace", "open", "--json"]
-    link = json.loads(processes.run(command, home.env))["url"]
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        try:
-            page = browser.new_page(viewport=VIEWPORT)
-            page.goto(link)
-            page.wait_for_selector("[data-connection=live]", state="attached")
-            yield page
-        finally:
-            browser.close()
 
 
 def _rows(painted: list[float], cards: int, sender: Sender) -> list[Row]:

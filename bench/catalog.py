@@ -7,6 +7,7 @@ from bench import (
     answers,
     board,
     changed_files,
+    changes,
     evolve,
     growth,
     hook_script,
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "stream": Benchmark("from a hook to its message on the event stream, at 500 hooks per second", stream.run),
     "rpc": Benchmark("from a socket request to its reply, at 500 requests per second", rpc.run),
     "board": Benchmark("from a hook to its paint in Chromium, 500 agents, 100 hooks per second", board.run),
+    "changes": Benchmark("changes of 200 files and 20,000 lines in Chromium: time to paint, scrolling", changes.run),
     "top": Benchmark("`headspace top` with 300 agents: start, key to paint, idle cost", top.run),
     "answers": Benchmark(
         "from a question to a button on an open page, and from the click to the start of the command", answers.run

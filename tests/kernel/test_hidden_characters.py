@@ -1,8 +1,13 @@
 """Hidden characters are found, named and replaced by marks. Ordinary text of any language stays."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden, has_hidden, make_visible
+from claude_headspace.kernel.hidden_characters import RANGES, HiddenCharacter, find_hidden, has_hidden, make_visible
+
+PAGE = Path(__file__).resolve().parents[2] / "web/src/lib/hidden-characters.ts"
 
 
 def test_a_hidden_character_is_found_with_position_code_and_name() -> None:
@@ -44,3 +49,9 @@ def test_ordinary_text_stays(text: str) -> None:
 def test_control_characters_have_names() -> None:
     """Unicode has no names for them."""
     assert [each.name for each in find_hidden("\x1b\x01")] == ["ESCAPE", "CONTROL CHARACTER"]
+
+
+def test_the_page_has_the_same_table() -> None:
+    """The dashboard marks the characters that the kernel finds."""
+    found = re.findall(r"^  \[0x([0-9a-f]+), 0x([0-9a-f]+)\],$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert tuple((int(first, 16), int(last, 16)) for first, last in found) == RANGES

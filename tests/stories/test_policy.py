@@ -61,7 +61,7 @@ def test_only_the_hooks_get_decisions(tmp_path: Path) -> None:
     """A request without a token is recorded, and its reply contains no decision."""
     with running_daemon(tmp_path) as daemon:
         call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "session_id": "one", "cwd": "/tmp"}
-        reply = daemon.post("pre-tool-use", call, {"X-Headspace-Reply": "hook"})
+        reply = daemon.curl("pre-tool-use", call, {"X-Headspace-Reply": "hook"})
         assert "hookSpecificOutput" not in reply.json()
         assert verdicts(daemon) == []
 

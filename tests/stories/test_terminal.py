@@ -188,6 +188,8 @@ def test_another_program_in_the_pane_gets_nothing(tmux: Terminal) -> None:
     agent = tmux.agent_in(pane)
     stranger = subprocess.Popen(["sleep", "600"], env={"TMUX": tmux.tmux("display", "-p", "#{socket_path},1,0")})
     try:
+        os.kill(agent["pid"], signal.SIGKILL)  # no hook replaces the process of a client that runs
+        wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the client")
         payload = {"session_id": agent["session_id"], "cwd": "/nowhere", "tmux_pane": pane, "client_pid": stranger.pid}
         tmux.daemon.post("notification", {**payload, "notification_type": "x"})
         reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": "Secret."}, scope="act")

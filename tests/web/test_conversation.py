@@ -46,8 +46,8 @@ def test_an_edit_is_a_diff(pages: Pages, daemon: RunningDaemon, tmp_path: Path) 
     assert rows(diff) == [
         "@@ -41,3 +41,3 @@",
         "41 41 def total(lines):",
-        '42 − removed return "a\\"b"',
-        "42 + added return sum(lines)",
+        '42 − return "a\\"b"',
+        "42 + return sum(lines)",
         "43 43",
     ]
     expect(diff.locator(".keyword", has_text="def")).to_be_visible()

@@ -2,7 +2,8 @@
 import core from "highlight.js/lib/core";
 import python from "highlight.js/lib/languages/python";
 import { expect, test } from "vitest";
-import { languageOf, tokenLines } from "../src/lib/highlight";
+import { codeParts } from "../src/lib/code-parts";
+import { languageOf, tokenLines, type Token } from "../src/lib/highlight";
 
 test("the language is that of the file's ending", () => {
   expect(["src/app.py", "Makefile", "a/b.test.ts", "README", "x.PY", ".sh/notes"].map(languageOf)).toEqual(["python", "makefile", "typescript", null, "python", null]);
@@ -16,4 +17,15 @@ test("tokens are the text with kinds, line by line", () => {
   expect(lines[0]!.map(({ text, kind }) => [text, kind])).toContainEqual(["run", "name"]);
   expect(lines[2]).toEqual([{ text: `    lines & "quotes"."""`, kind: "string" }]);
   expect(lines[3]!.map((token) => token.kind)).toEqual([null, "keyword", null, "string", null, "string"]);
+});
+
+test("a hidden character in a token is a part of its own", () => {
+  const tokens: Token[] = [{ text: "return ", kind: "keyword" }, { text: "'a\u202eb'", kind: "string" }];
+  expect(codeParts("return 'a\u202eb'", tokens)).toEqual([
+    { text: "return ", kind: "keyword" },
+    { text: "'a", kind: "string" },
+    { text: "⟦U+202E⟧", kind: "mark" },
+    { text: "b'", kind: "string" },
+  ]);
+  expect(codeParts("plain", null)).toEqual([{ text: "plain", kind: null }]);
 });

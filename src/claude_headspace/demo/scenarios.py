@@ -29,6 +29,24 @@ from claude_headspace.demo.schedule import Scenario
 MINUTES = 60.0
 OPUS, SONNET, HAIKU = "claude-opus-4-7", "claude-sonnet-5", "claude-haiku-4-5"
 
+EXPIRED_BEFORE = """\
+def is_expired(card: Card, today: date) -> bool:
+    return card.month > today.month
+"""
+EXPIRED_AFTER = """\
+def is_expired(card: Card, today: date) -> bool:
+    \"""Whether a card is past its last valid month. A card is valid until the end of that month.\"""
+    return (card.year, card.month) < (today.year, today.month)
+"""
+REFUNDS = """\
+# Refunds
+
+A refund goes to the payment method of the order.
+
+- **Gift cards**: the amount returns to the same gift card.
+- **Closed accounts**: the bank rejects the refund. Ask the customer for another account.
+"""
+
 SCENARIOS = (
     # Infrastructure, API and billing
     Scenario(
@@ -112,13 +130,13 @@ SCENARIOS = (
             prompt("The checkout accepts expired cards. Fix it and add a test."),
             grep("expires_at", "src/checkout", 5),
             failing_bash("pytest tests/checkout -q", "E   AssertionError: an expired card was charged", 8),
-            edit("src/checkout/cards.py", "month > today.month", "(year, month) < (today.year, today.month)"),
+            edit("src/checkout/cards.py", EXPIRED_BEFORE, EXPIRED_AFTER),
             bash("pytest tests/checkout -q", "61 passed in 4.31s", 9),
             done("Expired cards are refused now, with a test for the turn of the year."),
             Pause(95 * MINUTES),
             prompt("Document how refunds work, for support."),
             read("src/checkout/refunds.py"),
-            write("docs/refunds.md", "# Refunds\n\nA refund goes to the payment method of the order.\n"),
+            write("docs/refunds.md", REFUNDS),
             done("`docs/refunds.md` explains it on one page, with the two cases that need a person."),
             Pause(64 * MINUTES),
         ),

@@ -73,6 +73,12 @@ def test_write_over_a_file() -> None:
     assert (edit.before, edit.after, edit.created) == ("old\n", "new\n", False)
 
 
+def test_write_without_a_result() -> None:
+    """The content is shown as added, but the file is not said to be new."""
+    [edit] = edits("Write", {"file_path": PATH, "content": "hi\n"}, "done")
+    assert (edit.hunks, edit.before, edit.created) == ((Hunk(0, 1, ("+hi",)),), None, False)
+
+
 NOTEBOOK = json.dumps({"cells": [{"id": "one", "source": ["a\n", "b"]}, {"source": "x"}]})
 
 

@@ -105,16 +105,17 @@ def test_many_calls_are_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> No
     calls = [write(1 + number / 100, f"/p/{number}") for number in range(5)]
     journal = journal_with(prompt(1), *calls, prompt(2), write(2.1, "/p/x"), write(2.2, "/p/y"), write(2.3, "/p/z"))
     assert paths(journal, "1") == [f"{number}" for number in range(5)]
+    assert paths(journal) == [*(f"{number}" for number in range(5)), "x", "y", "z"]
     assert paths(journal, "2") == ["x", "y", "z"]
 
 
 def test_too_many_calls_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The result is not complete."""
+    """The newest ones are shown, and the result is not complete."""
     monkeypatch.setattr(changes, "EVENTS_PER_PAGE", 2)
     monkeypatch.setattr(changes, "MAX_CALLS", 2)
     calls = [write(1 + number / 100, f"/p/{number}") for number in range(5)]
     found = by_tools(journal_with(prompt(1), *calls))
-    assert (len(found.files), found.complete) == (2, False)
+    assert ([file.path for file in found.files], found.complete) == (["3", "4"], False)
 
 
 def test_failed_calls_changed_nothing() -> None:

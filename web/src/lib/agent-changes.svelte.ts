@@ -1,7 +1,8 @@
 // The changes of an agent, or of one of its commands. Loaded when the view opens. Later changes are loaded, but shown
-// only on request, so that nothing moves while someone is reading.
+// only on request, so that nothing moves while someone is reading. Paths stay exact, because a file is requested by its
+// path; hidden characters get their marks where they are shown.
 import { SvelteSet } from "svelte/reactivity";
-import { get } from "./api";
+import { getExact } from "./api";
 import { board } from "./board.svelte";
 import { Resource, throttle } from "./resource.svelte";
 import type { ChangedFile, Changes } from "./types";
@@ -53,7 +54,7 @@ export class AgentChanges {
   }
 
   #request(files: string | null = null): Promise<Changes> {
-    return get("/api/agents/{agent}/changes", { agent: this.agent, command: this.command, files });
+    return getExact("/api/agents/{agent}/changes", { agent: this.agent, command: this.command, files });
   }
 }
 

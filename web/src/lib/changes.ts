@@ -8,6 +8,7 @@ export const FILE_HEIGHT = 36;
 const GAP = 12;
 /** A tab is this many columns wide. */
 const TAB = 4;
+const WIDE = /[\t\u0300-\uffff]/;
 
 /** A changed file with its rows in one of the views. */
 export interface FileRows {
@@ -67,9 +68,7 @@ export function fileAt(starts: FileStart[], top: number): FileRows | null {
 /** The width of the longest line in columns, up to a limit. */
 export function longestLine(parts: FileRows[], limit: number): number {
   let longest = 0;
-  for (const { rows } of parts) {
-    for (const row of rows) for (const text of textsOf(row)) if (text.length > longest / 2) longest = Math.max(longest, columns(text, limit));
-  }
+  for (const { rows } of parts) for (const row of rows) for (const text of textsOf(row)) longest = Math.max(longest, columns(text, limit));
   return longest;
 }
 
@@ -80,8 +79,9 @@ function textsOf(row: DiffRow): string[] {
 
 /** Tabs and characters outside of Latin scripts, which may be wide, count more than one column. */
 function columns(text: string, limit: number): number {
+  if (!WIDE.test(text)) return Math.min(text.length, limit);
   let wide = 0;
-  for (const character of text.slice(0, limit)) wide += character === "\t" ? TAB - 1 : character > "\u02ff" ? 1 : 0;
+  for (const character of text.slice(0, limit)) wide += character === "\t" ? TAB - 1 : WIDE.test(character) ? 1 : 0;
   return Math.min(text.length, limit) + wide;
 }
 

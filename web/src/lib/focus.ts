@@ -1,10 +1,9 @@
 // Moves the keyboard focus to items of the page: waits, search hits, events, turns, tool calls.
 
-/** Focus the next or previous element that is marked with `data-item`, from the current or the focused one. */
+/** Focus the next or previous element that is marked with `data-item`. */
 export function focusNextItem(by: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>("main [data-item]")];
-  const marked = items.findIndex((item) => item.hasAttribute("aria-current"));
-  const current = marked === -1 ? items.indexOf(document.activeElement as HTMLElement) : marked;
+  const current = items.indexOf(document.activeElement as HTMLElement);
   const next = items[current === -1 ? (by === 1 ? 0 : items.length - 1) : Math.min(Math.max(current + by, 0), items.length - 1)];
   next?.focus({ preventScroll: true });
   next?.scrollIntoView({ block: "nearest", behavior: "instant" });

@@ -37,13 +37,14 @@ function runShortcut(key: string, target: HTMLElement): boolean {
   else if (key === "n") selectNextAgent();
   else if (onBoard && (key === "j" || key === "ArrowDown")) selectCard(1);
   else if (onBoard && (key === "k" || key === "ArrowUp")) selectCard(-1);
+  else if (clickShortcut(key)) return true;
   else if (key === "j" || (onHit && key === "ArrowDown")) focusNextItem(1);
   else if (key === "k" || (onHit && key === "ArrowUp")) focusNextItem(-1);
   else if (key === "w") focusWait();
   else if (onBoard && GROUPINGS[key]) ui.grouping.value = GROUPINGS[key];
   else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) router.navigate(agentPath(ui.selected));
   else if (key === "Enter" && target.dataset.open) router.navigate(target.dataset.open);
-  else return clickShortcut(key);
+  else return false;
   return true;
 }
 

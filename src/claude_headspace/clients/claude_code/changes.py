@@ -91,17 +91,15 @@ def _edit(given: WireFileEdit, result: WireEditResult) -> FileEdit:
 def _write(given: WireFileEdit, result: WireEditResult) -> FileEdit:
     content = result.content if result.content is not None else given.content or ""
     hunks, missing = _client_hunks(result.patch)
-    is_update = bool(hunks or missing or result.type == "update")
-    if is_update:
-        before = _complete(result.original)
-    else:
-        before, hunks, missing = "", added_lines(content), left_out(content)
+    created = result.type == "create"
+    if created or not result.type:  # without a result, it is not known what was there before
+        hunks, missing = added_lines(content), left_out(content)
     return FileEdit(
         path=given.file_path,
         hunks=hunks,
-        before=before,
+        before="" if created else _complete(result.original),
         after=_complete(content),
-        created=not is_update,
+        created=created,
         left_out=missing,
     )
 

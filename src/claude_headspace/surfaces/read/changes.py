@@ -22,7 +22,7 @@ from claude_headspace.ports import EventFilter, Reader, StoredEvent
 LATEST = "latest"
 EVENTS_PER_PAGE = 200
 MAX_CALLS = 20_000
-"""How many tool calls are read for one answer."""
+"""How many tool calls are read for one answer; of an agent, the newest."""
 MAX_COMMANDS = 100_000
 FOREVER: Micros = 2**62
 
@@ -76,42 +76,62 @@ class ChangeQueries:
 
     def by_tools(self, scope: Scope) -> ToolChanges:
         """The changes by tool calls, assembled by file."""
-        events = _Pages(self._reader, scope)
-        return ToolChanges(assemble(_attributed(events, scope), scope.agent.project.root), events.complete)
+        pages = _Pages(self._reader, scope)
+        return ToolChanges(assemble(pages.edits(), scope.agent.project.root), pages.complete)
 
 
 class _Pages:
-    """The finished tool calls of a scope, page by page. `complete` is false if there were too many."""
+    """The finished tool calls of a scope, page by page. `complete` is false if there were too many.
+
+    Those of a command are read from its start on, those of an agent from its newest call back.
+    """
 
     def __init__(self, reader: Reader, scope: Scope) -> None:
         self._reader = reader
         self._scope = scope
         self.complete = True
 
-    def __iter__(self) -> Iterator[StoredEvent]:
+    def edits(self) -> list[Attributed]:
+        """The edits of the scope with their commands, in order."""
+        if self._scope.command is None:
+            return list(_attributed(self._backward(), self._scope))[::-1]
+        return list(_attributed(self._forward(), self._scope))
+
+    def _backward(self) -> Iterator[StoredEvent]:
+        before, count = None, 0
+        while page := self._page(EventFilter(names=EDIT_EVENTS, before_seq=before)):
+            yield from reversed(page)
+            before, count = page[0].seq, count + len(page)
+            if self._is_last(page, count):
+                return
+
+    def _forward(self) -> Iterator[StoredEvent]:
         after, count = 0, 0
-        while page := self._page(after):
+        while page := self._page(self._from_start if not after else EventFilter(names=EDIT_EVENTS), after):
             yield from page
             after, count = page[-1].seq, count + len(page)
-            if len(page) < EVENTS_PER_PAGE or self._is_over(page):
-                return
-            if count >= MAX_CALLS:
-                self.complete = False
+            if self._is_after(page) or self._is_last(page, count):
                 return
 
-    def _page(self, after: int) -> list[StoredEvent]:
-        scope = self._scope
-        starts = (scope.since, FOREVER) if scope.command is not None and not after else None
-        wanted = EventFilter(names=EDIT_EVENTS, received_between=starts)
-        return self._reader.events(agent_id=scope.agent.id, after=after, limit=EVENTS_PER_PAGE, matching=wanted)
+    @property
+    def _from_start(self) -> EventFilter:
+        return EventFilter(names=EDIT_EVENTS, received_between=(self._scope.since, FOREVER))
 
-    def _is_over(self, page: Sequence[StoredEvent]) -> bool:
+    def _page(self, wanted: EventFilter, after: int | None = None) -> list[StoredEvent]:
+        agent_id = self._scope.agent.id
+        return self._reader.events(agent_id=agent_id, after=after, limit=EVENTS_PER_PAGE, matching=wanted)
+
+    def _is_last(self, page: Sequence[StoredEvent], count: int) -> bool:
+        self.complete = len(page) < EVENTS_PER_PAGE or count < MAX_CALLS
+        return len(page) < EVENTS_PER_PAGE or count >= MAX_CALLS
+
+    def _is_after(self, page: Sequence[StoredEvent]) -> bool:
+        """Whether all calls finished after the command."""
         until = self._scope.until
-        is_command = self._scope.command is not None
-        return is_command and until is not None and all(event.envelope.fired_at >= until for event in page)
+        return until is not None and all(event.envelope.fired_at >= until for event in page)
 
 
-def _attributed(events: Iterator[StoredEvent] | _Pages, scope: Scope) -> Iterator[Attributed]:
+def _attributed(events: Iterator[StoredEvent], scope: Scope) -> Iterator[Attributed]:
     """The edits of a scope with their commands."""
     for event in events:
         for edit in file_edits(event.envelope):
