@@ -5,13 +5,16 @@ draws the terminal with the same agents.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from claude_headspace.demo.sandbox import Sandbox
 from tests.demo.still import keep, still_demo
-from tests.web.conftest import LAPTOP
+from tests.support import RunningDaemon
+from tests.web.conftest import LAPTOP, Pages
+from tests.web.held_waits import hold, settle
 
 SCENES: dict[str, tuple[str, str, str]] = {
     "board-dark": ("/", "dark", "wants to run: docker image prune"),
@@ -69,3 +72,33 @@ def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
     keep(f"{name}.png", page.screenshot())
     directories = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
     assert directories == []
+
+
+COMMAND = """docker compose build api worker \\
+  && docker compose up -d --wait \\
+  && ./bin/migrate --database production \\
+  && echo done \u202e"""
+RULE = {"toolName": "Bash", "ruleContent": "docker compose:*"}
+SUGGESTIONS = [
+    {"type": "addRules", "rules": [RULE], "behavior": "allow", "destination": "localSettings"},
+    {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+]
+
+
+def test_the_request(browser: Browser, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """One wait with its complete request, a hidden character, and the suggestions of the client."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    call = {"command": COMMAND, "description": "Deploy the new version"}
+    hold(daemon, folder, tool_name="Bash", tool_input=call, permission_suggestions=SUGGESTIONS)
+    [agent] = daemon.agents()
+    daemon.send("POST", f"/api/agents/{agent['id']}/rename", {"name": "calm-otter"}, scope="act")
+    opened = Pages(browser)
+    size = {"width": 1120, "height": 620}
+    page = opened.open(daemon, "/waits", viewport=size, color_scheme="light", device_scale_factor=1.5)
+    settle(page)
+    page.get_by_role("button", name="Always allow…").click()
+    page.get_by_role("checkbox").first.check()
+    settle(page)
+    keep("request-light.png", page.screenshot())
+    opened.close()

@@ -84,7 +84,7 @@ def test_only_the_selected_suggestion_is_granted(pages: Pages, daemon: RunningDa
     assert page.get_by_role("checkbox", checked=True).count() == 0
     expect(page.locator("article.wait label").last).to_contain_text("without asking you")
     page.get_by_role("checkbox", name="Allow Bash(make:*) until this session ends").check()
-    page.get_by_role("button", name="Allow, and grant the selected 1 permission").click()
+    page.get_by_role("button", name="Allow, and grant 1 permission").click()
     assert decision(hook) == {"behavior": "allow", "updatedPermissions": [RULE]}
     assert len(answers(daemon)) == 1
     page.goto(f"{daemon.url}/agents/{wait['agent_id']}")

@@ -1,18 +1,30 @@
 """Text of agents, prompts, tools and files is untrusted: it must not run scripts or break the layout."""
 
+import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from claude_headspace.kernel.hidden_characters import RANGES
 from tests.support import RunningDaemon
 from tests.web.conftest import LAPTOP, Pages
+from tests.web.held_waits import HeldHook, hold, settle, started
 
 HOSTILE = (
     "<script>window.broken=1</script><img src=x onerror=window.broken=1><svg onload=window.broken=1>"
     "[click](javascript:window.broken=1) <a href='javascript:window.broken=1'>x</a> "
     "</style><style>*{display:none}</style>"
-    "{{constructor}} ${7*7} \u202e\u0000\u001b[31m "
+    "{{constructor}} ${7*7} \u202e\u0000\u001b[31m \u200b\u2066\ufeff\u009b\U000e0041 "
 )
+HIDDEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES) + "]")
+SHOWN_TEXT = """() => {
+    const attributes = ["title", "aria-label", "placeholder", "alt"];
+    const ofElement = (element) => attributes.map((name) => element.getAttribute(name) ?? "");
+    const labels = [...document.querySelectorAll("*")].flatMap(ofElement);
+    return [document.title, document.body.textContent, ...labels].join(" ");
+}"""
+"""Everything that a person can read, and what a screen reader says."""
 LONG = "x" * 5_000
 HOSTILE_AND_LONG = HOSTILE + LONG
 
@@ -75,6 +87,7 @@ def assert_harmless(page: Page) -> None:
     assert page.locator("a[href^='javascript']").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
     assert page.locator("main").is_visible()
+    assert HIDDEN.findall(page.evaluate(SHOWN_TEXT)) == []
 
 
 def test_hostile_text_is_harmless_in_every_view(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -109,6 +122,50 @@ def test_hostile_text_is_harmless_in_every_view(pages: Pages, daemon: RunningDae
     assert_harmless(page)
 
 
+FIELD = {"type": "string", "title": HOSTILE, "description": HOSTILE, "enum": [HOSTILE]}
+OPTION = {"label": HOSTILE, "description": HOSTILE}
+HOSTILE_WAITS = {
+    "command": ("Bash", {"command": HOSTILE_AND_LONG, HOSTILE: HOSTILE}),
+    "edit": ("Edit", {"file_path": f"/{HOSTILE[:60]}", "old_string": HOSTILE, "new_string": HOSTILE_AND_LONG}),
+    "arguments": (HOSTILE[:60], {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}),
+    "plan": ("ExitPlanMode", {"plan": HOSTILE_AND_LONG}),
+    "question": ("AskUserQuestion", {"questions": [{"question": HOSTILE, "header": HOSTILE, "options": [OPTION]}]}),
+}
+"""A tool and its input for each way to show a request."""
+RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": HOSTILE}], "behavior": "allow"}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_WAITS)
+def test_hostile_requests_are_harmless(pages: Pages, daemon: RunningDaemon, tmp_path: Path, kind: str) -> None:
+    """Every part of a request is text with visible marks: on the page, in the panel, and in the result."""
+    tool, given = HOSTILE_WAITS[kind]
+    suggestions = [{**RULE, "destination": "session"}]
+    hold(daemon, tmp_path, tool_name=tool, tool_input=given, permission_suggestions=suggestions)
+    [wait] = daemon.get("/api/waits").json()
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    expect(page.get_by_role("alert")).to_contain_text("RIGHT-TO-LEFT OVERRIDE")
+    if kind in ("command", "edit", "arguments"):
+        page.get_by_role("button", name="Always allow…").click()
+        expect(page.get_by_role("checkbox")).to_have_count(1)
+    assert_harmless(page)
+    daemon.send("POST", f"/api/waits/{wait['id']}/answer", {"decision": "deny", "message": HOSTILE}, scope="act")
+    expect(page.locator("article.wait.closed")).to_be_visible()
+    assert_harmless(page)
+
+
+def test_hostile_forms_are_harmless(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The fields of an MCP server's form."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    daemon.post("user-prompt-submit", {**session, "prompt": "Go"})
+    schema = {"properties": {"plain": FIELD, HOSTILE[:40]: {"type": "string", "title": HOSTILE}}}
+    request = {**session, "mcp_server_name": HOSTILE[:60], "message": HOSTILE_AND_LONG, "requested_schema": schema}
+    started(HeldHook(daemon, request, "elicitation"), daemon)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    assert_harmless(page)
+
+
 def test_markdown_is_sanitized(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Formatting is kept, images are not loaded, links open in a new tab."""
     cwd = str(tmp_path)
@@ -125,3 +182,10 @@ def test_markdown_is_sanitized(pages: Pages, daemon: RunningDaemon, tmp_path: Pa
     expect(safe).to_have_attribute("target", "_blank")
     assert page.locator(".prose img, .prose iframe").count() == 0
     assert_harmless(page)
+
+
+def test_the_page_knows_the_same_hidden_characters() -> None:
+    """The table of the page equals that of the daemon."""
+    source = (Path(__file__).parents[2] / "web/src/lib/hidden-characters.ts").read_text(encoding="utf-8")
+    pairs = re.findall(r"\[0x([0-9a-f]+), 0x([0-9a-f]+)\]", source)
+    assert tuple((int(first, 16), int(last, 16)) for first, last in pairs) == RANGES

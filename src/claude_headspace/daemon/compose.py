@@ -124,7 +124,7 @@ class Daemon:
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
-            requesters=RequesterLookup(inputs.client_pids),
+            requesters=RequesterLookup(inputs.client_pids, inputs.knows_session),
             installation=installation,
             administration=Administration(
                 base.journal, engine, base.clock, retention_days, _transcript_import(base, inputs), self.tokens
@@ -144,7 +144,7 @@ class Daemon:
             routes=[
                 *api_routes(api),
                 Route("/openapi.json", _describe),
-                *self.sign_in.routes(),
+                *self.sign_in.routes(api.requesters.refuse_agents),
                 *answer_page.routes(),
                 *Page().routes(),
             ],
