@@ -247,7 +247,7 @@ def test_what_tools_changed(pages: Pages, daemon: RunningDaemon, tmp_path: Path)
     daemon.post("stop", {**session, "last_assistant_message": "Done."})
     daemon.post("user-prompt-submit", {**session, "prompt": "Write a note"})
     note = {"file_path": f"{tmp_path}/note.md", "content": "# Note\n"}
-    written = {"type": "create", "content": "# Note\n", "structuredPatch": [], "originalFile": None}
+    written: dict[str, Any] = {"type": "create", "content": "# Note\n", "structuredPatch": [], "originalFile": None}
     daemon.post(
         "post-tool-use",
         {**session, "tool_name": "Write", "tool_input": note, "tool_use_id": "t2", "tool_response": written},
