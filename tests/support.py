@@ -226,7 +226,11 @@ class RunningDaemon:
     # --- requests ---
 
     def post(self, event: str, payload: Body, headers: Mapping[str, str] | None = None) -> Reply:
-        """Send a hook."""
+        """Send a hook with the ingest token, like the installed script."""
+        return self.send("POST", f"/hook/{event}", payload, headers, scope="ingest")
+
+    def curl(self, event: str, payload: Body, headers: Mapping[str, str] | None = None) -> Reply:
+        """Send a hook without a token, as any program on this machine can."""
         return self.send("POST", f"/hook/{event}", payload, headers)
 
     def get(self, path: str, scope: str | None = "read") -> Reply:

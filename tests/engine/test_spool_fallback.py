@@ -109,6 +109,22 @@ def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path:
     assert (trouble.reason, trouble.spooled) == ("The database is away.", 3)
 
 
+def test_an_event_without_the_token_is_not_trusted_after_the_spool(tmp_path: Path) -> None:
+    """An outage does not turn the request of any program into a report of the hook script."""
+    room = Room(tmp_path)
+
+    async def story() -> None:
+        sent = hook("Stop", START, delivery_id="d1", observations=Observations(unauthenticated=True))
+        room.journal.trouble = AWAY
+        await room.fallback.store(sent, partial(room.journal.store, sent))
+        room.journal.trouble = None
+        await room.reader.drain()
+
+    asyncio.run(story())
+    [envelope] = room.spooled
+    assert envelope.observations.unauthenticated
+
+
 def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     """When it fired, from which client and pane, under which id, and what its sender was answered: nothing is lost."""
     room = Room(tmp_path)

@@ -95,3 +95,5 @@ def test_redacted_secrets_are_pointed_out() -> None:
     """A change inside a secret is not visible."""
     found = edit_diff(edit(Replacement("key = [redacted]", "key = [redacted] # new")), "f", "key = [redacted]\n")
     assert found.startswith("# [redacted]: secrets are not shown")
+    own = own_diff(edit(Replacement("[redacted]\n", "b\n")), "f", "gone")
+    assert [line[:12] for line in own.splitlines()[:2]] == ["# file not r", "# [redacted]"]

@@ -117,18 +117,18 @@ def _run_share(daemons: Sequence[RunningDaemon], sessions: list[str], expected: 
             if step is None:
                 del steps[session]
                 continue
-            _fire(order.choice(clients), session, step)
+            _fire(order.choice(clients), session, step, daemons[0].credentials("ingest"))
             sent += 1
     return sent
 
 
-def _fire(client: Client, session: str, step: Step) -> None:
+def _fire(client: Client, session: str, step: Step, credentials: Mapping[str, str]) -> None:
     event, fields = step
     # Every fifth session shares its directory with many others. Only its pane identifies it.
     number = int(session.removeprefix("session-"))
     shared_directory: dict[str, object] = {"cwd": "/projects/shared", "tmux_pane": f"%{number}"}
     where = {"cwd": f"/projects/{session}"} if number % 5 else shared_directory
-    reply = client.post(event, {"session_id": session, **where, **fields})
+    reply = client.post(event, {"session_id": session, **where, **fields}, credentials)
     assert reply.status == 200, reply.body
 
 

@@ -145,7 +145,7 @@ def test_a_hook_without_a_token_sets_no_role(open_setup: Open) -> None:
     """Its agent is on the board, but another program cannot set the agent's role."""
     setup = open_setup()
     payload = {"session_id": SESSION, "cwd": str(setup.project), "source": "startup"}
-    setup.daemon.post("session-start", payload, {"X-Headspace-Role": "chief", "X-Headspace-Mode": "mission"})
+    setup.daemon.curl("session-start", payload, {"X-Headspace-Role": "chief", "X-Headspace-Mode": "mission"})
     assert (setup.agent["role"], setup.agent["mode"]) == (None, "interactive")
 
 

@@ -98,7 +98,7 @@ def test_a_hook_without_a_token_does_not_count_for_an_effort(setup: Setup) -> No
     setup.do("start", skill="fix", metadata={"heartbeat_limit": 2})
     payload = {"session_id": SESSION, "cwd": str(setup.root), "tool_name": "Bash", "tool_input": {"command": "x"}}
     for _ in range(5):
-        assert setup.daemon.post("pre-tool-use", payload).json()["state"] == "working"
+        assert setup.daemon.curl("pre-tool-use", payload).json()["state"] == "working"
     assert setup.tool() == {}
     assert setup.effort()["heartbeat"] == 1
 

@@ -83,7 +83,7 @@ def test_the_same_bytes_without_curl_are_answered(daemon_for_all: RunningDaemon)
 def test_every_event_of_a_session_is_answered(daemon_for_all: RunningDaemon) -> None:
     """Each of the eight lifecycle events, and an unknown event, gets status, agent and state."""
     replies = {
-        event: daemon_for_all.post(event, {"session_id": "whole", "cwd": "/projects/whole", **fields})
+        event: daemon_for_all.curl(event, {"session_id": "whole", "cwd": "/projects/whole", **fields})
         for event, fields in EVENTS.items()
     }
     assert {event: reply.status for event, reply in replies.items()} == dict.fromkeys(EVENTS, 200)
@@ -107,7 +107,7 @@ def test_every_event_of_a_session_is_answered(daemon_for_all: RunningDaemon) -> 
 def test_any_event_may_be_the_first(daemon_for_all: RunningDaemon, event: str) -> None:
     """A daemon that starts in the middle of a session still tracks it."""
     payload = {"session_id": f"late-{event}", "cwd": f"/projects/late-{event}", **EVENTS[event]}
-    reply = daemon_for_all.post(event, payload)
+    reply = daemon_for_all.curl(event, payload)
     assert reply.status == 200
     assert {"status", "agent_id", "state"} <= reply.json().keys()
     assert daemon_for_all.agent(reply.json()["agent_id"])["state"] == reply.json()["state"]
@@ -115,12 +115,12 @@ def test_any_event_may_be_the_first(daemon_for_all: RunningDaemon, event: str) -
 
 def test_working_directory_is_an_alias_of_cwd(daemon_for_all: RunningDaemon) -> None:
     """Both field names are accepted."""
-    reply = daemon_for_all.post("session-start", {"session_id": "wd", "working_directory": "/projects/wd"})
+    reply = daemon_for_all.curl("session-start", {"session_id": "wd", "working_directory": "/projects/wd"})
     assert daemon_for_all.agent(reply.json()["agent_id"])["cwd"] == "/projects/wd"
 
 
 def test_a_session_without_a_directory_is_tracked(daemon_for_all: RunningDaemon) -> None:
     """An event with only a session id creates an agent."""
-    reply = daemon_for_all.post("stop", {"session_id": "nowhere"})
+    reply = daemon_for_all.curl("stop", {"session_id": "nowhere"})
     assert reply.status == 200
     assert daemon_for_all.agent(reply.json()["agent_id"])["project"]["name"] == "unknown"

@@ -137,6 +137,13 @@ def test_a_draft_can_be_kept(tmux: Terminal) -> None:
     wait_until(lambda: tmux.prompts()[before:] == ["Say ok", "half a thought"], "the restored draft")
 
 
+def test_a_command_that_ends_the_client_is_delivered(tmux: Terminal) -> None:
+    """The client does not report it as a prompt, and it has no input box any more."""
+    agent = tmux.agent_in(tmux.start("claude; exec cat"))
+    done = run_in(tmux, "send", agent["name"], "/exit")
+    assert (done.stdout, done.stderr) == (f"{agent['name']} received the prompt.\n", "")
+
+
 def test_a_hidden_input_box_is_not_typed_into(tmux: Terminal) -> None:
     """If the screen shows no input box at the cursor, another view is open, and nothing is typed."""
     pane = tmux.start("claude")
@@ -188,6 +195,8 @@ def test_another_program_in_the_pane_gets_nothing(tmux: Terminal) -> None:
     agent = tmux.agent_in(pane)
     stranger = subprocess.Popen(["sleep", "600"], env={"TMUX": tmux.tmux("display", "-p", "#{socket_path},1,0")})
     try:
+        os.kill(agent["pid"], signal.SIGKILL)  # no hook replaces the process of a client that runs
+        wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the client")
         payload = {"session_id": agent["session_id"], "cwd": "/nowhere", "tmux_pane": pane, "client_pid": stranger.pid}
         tmux.daemon.post("notification", {**payload, "notification_type": "x"})
         reply = tmux.daemon.send("POST", f"/api/agents/{agent['id']}/send", {"text": "Secret."}, scope="act")

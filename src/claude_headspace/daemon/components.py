@@ -5,7 +5,7 @@ base → stream → inputs → hooks → outputs.
 """
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.client_processes import ClientProcesses
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.reconcile import Cadence, Reconciler
 from claude_headspace.inputs.watch.sources import Sources
@@ -145,35 +146,45 @@ class Inputs:
     sources: Sources
     receiver: HookReceiver
     reconciler: Reconciler
+    clients: ClientProcesses
 
-    def client_pids(self) -> Iterable[int]:
+    def client_pids(self) -> set[int]:
         """The processes of the clients that run."""
-        return (agent.pid for agent in self.agents.with_client() if agent.pid is not None)
+        return self.clients.running(self.sources.registry.processes())
+
+    def knows_session(self, session_id: str) -> bool:
+        """Whether an agent of this host has, or had, a session."""
+        is_running = self.sources.registry.find_client(session_id) is not None
+        return is_running or self.agents.find_by_session(session_id) is not None
 
 
 def build_inputs(base: Base, stream: Stream) -> Inputs:
     """Create the inputs."""
     settings, clock = base.settings, base.clock
     guard = PolicyGuard(base.paths, settings.policy_preset)
+    agents, locations = AgentCache(base.host), ProjectLocator()
+    clients = ClientProcesses(base.host, agents)
     engine = EventWriter(
         base.journal,
         base.changes,
         base.host,
         clock,
-        functions=BatchFunctions(guard.judge, partial(session_notice, claude_os_settings(settings))),
+        functions=BatchFunctions(
+            guard.judge, partial(session_notice, claude_os_settings(settings)), clients.is_client_running
+        ),
         outages=base.outages,
         observe_commit=base.metrics.committed,
         check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
-    agents, locations = AgentCache(base.host), ProjectLocator()
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
     submit = partial(_submit, engine)
     envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
-    receiver = HookReceiver(base.host, clock, locations, sources.ancestry, clock.correct, sanitizer)
+    ancestry = clients.remembering(sources.ancestry)
+    receiver = HookReceiver(base.host, clock, locations, ancestry, clock.correct, sanitizer)
     cadence = Cadence(settings.polling_seconds, settings.silent_polling_seconds, settings.hooks_silent_after)
     reconciler = Reconciler(cadence, clock, sources.checks)
-    return Inputs(engine, guard, agents, locations, sources, receiver, reconciler)
+    return Inputs(engine, guard, agents, locations, sources, receiver, reconciler, clients)
 
 
 async def _submit(engine: EventWriter, envelope: Envelope, agent_id: str | None) -> Agent:
@@ -287,7 +298,7 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
-    base.changes.on_agent(inputs.agents.update, outputs.mission_reports.update_agent)
+    base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)

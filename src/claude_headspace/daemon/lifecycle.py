@@ -120,7 +120,7 @@ class Lifecycle:
         await inputs.sources.load_agents()
         await asyncio.to_thread(hooks.efforts.load)
         await asyncio.to_thread(outputs.mission_reports.load)
-        await hooks.held.release_all(await asyncio.to_thread(self._own_agents))
+        await self._release_hooks()
         if self.base.spool.depth:
             await inputs.sources.read_backlog()
         stream.events.start(self._last_seq)
@@ -138,6 +138,14 @@ class Lifecycle:
             outputs.pane_views,
         ):
             component.start()
+
+    async def _release_hooks(self) -> None:
+        """Record that no hook is held. First the registry shows which answers arrived before the daemon ended."""
+        agents = await asyncio.to_thread(self._own_agents)
+        if any(wait.answered is not None for agent in agents for wait in agent.waits):
+            await self.inputs.sources.registry.check()
+            agents = await asyncio.to_thread(self._own_agents)
+        await self.hooks.held.release_all(agents)
 
     def _own_agents(self) -> list[Agent]:
         return [agent for agent in self.base.journal.agents() if agent.host == self.base.host]

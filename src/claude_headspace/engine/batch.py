@@ -37,6 +37,7 @@ from claude_headspace.kernel.correlate import (
     correlation_keys,
     create_agent,
     is_replaced_in_pane,
+    names_other_process,
 )
 from claude_headspace.kernel.effort.acts import ACTS as EFFORT_ACTS
 from claude_headspace.kernel.effort.resolve import has_live_client
@@ -58,6 +59,8 @@ Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 NAMES_PER_TRY = 8
+OTHER_PROCESS = "names another process than the client, which still runs"
+"""The anomaly of a hook whose process was not accepted."""
 PANE_REUSED = "another client started in its pane"
 NOTICES_FAILED = "the session notices failed: "
 """Prefix of the anomaly of an event whose session notices could not be chosen."""
@@ -166,6 +169,8 @@ class Batch:
                 self._check_act(agent, event)
         except HeadspaceError as refusal:
             return refusal
+        if agent is not None and names_other_process(agent, envelope) and self._functions.is_client_running(agent):
+            _remove_process(item)
         outcome = self._apply(item, agent, strategy, found)
         if "pane" in item.keys.identities:
             self._close_previous_in_pane(item, outcome.agent, found)
@@ -355,6 +360,15 @@ class Batch:
         if record.envelope.delivery_id is not None:
             self._deliveries[record.envelope.delivery_id] = outcome
         return outcome
+
+
+def _remove_process(item: Item) -> None:
+    """Remove the process from a hook: the client that is known still runs, and is never forgotten."""
+    replace = msgspec.structs.replace
+    observations = replace(item.envelope.observations, client_pid=None, client_started_at=None, ancestor_pids=())
+    item.envelope = replace(item.envelope, observations=observations)
+    item.event = replace(item.event, observations=observations, anomaly=item.event.anomaly or OTHER_PROCESS)
+    item.keys.identities.pop("process", None)
 
 
 def _decode(submission: Submission) -> Item:

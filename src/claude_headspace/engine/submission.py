@@ -39,16 +39,26 @@ class Submission(msgspec.Struct):
     """Whether the reply goes to the client itself, which can receive context with it."""
 
 
+IsClientRunning = Callable[[Agent], bool]
+"""Whether the client process of an agent runs on this host."""
+
+
 def no_notices(_agent: Agent, _event: Event) -> SessionNotice:
     """Choose no session notices."""
     return NO_NOTICE
 
 
+def not_watched(_agent: Agent) -> bool:
+    """Treat no client process as running: nothing watches the processes of this host."""
+    return False
+
+
 class BatchFunctions(msgspec.Struct, frozen=True):
-    """The functions that a batch needs: for verdicts, session notices and new ids."""
+    """The functions that a batch needs: for verdicts, session notices, running clients and new ids."""
 
     judge: Judge = abstain
     choose_notices: ChooseNotices = no_notices
+    is_client_running: IsClientRunning = not_watched
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
 

@@ -208,6 +208,8 @@ class WaitReleased(Act, frozen=True, kw_only=True):
     """The hook is not held open any more."""
 
     wait_id: str = ""
+    undelivered: bool = False
+    """Whether the client did not receive the answer that a person gave. False in older logs."""
 
 
 # --- notifications ----------------------------------------------------------------------------------------------------

@@ -209,6 +209,8 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The answer given through Headspace. While the wait is open, the client has not applied it yet."""
     closed_at: Micros | None = None
     resolution: str | None = None
+    undelivered: Answered | None = None
+    """The newest answer given through Headspace that the client did not receive."""
 
 
 class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -416,6 +418,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The highest context level that was reported to the session in this context window, in percent."""
     note_requested_at: Micros = msgspec.field(default=0, name="reminded_at")
     """When the session was asked for a note."""
+    unauthenticated: bool = False
+    """Whether only requests without the ingest token have reported it."""
 
     @property
     def is_in_turn(self) -> bool:

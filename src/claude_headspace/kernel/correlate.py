@@ -4,6 +4,9 @@ The strategies are tried in the order of `Strategy`, and the result names the on
 counts as a known session: the same process with a new session id (`/clear`, `/resume`) is the same agent.
 
 Rules
+- An event without the ingest token finds the agent of its session. Otherwise it matches only agents that are known by
+  such events alone, and it claims nothing but its session.
+- No hook replaces the process of a client that runs (`names_other_process`). Only the registry can correct it.
 - Panes, processes and directories belong to one host: the same pane or pid on another host is another one.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - The first client that names a mission is the agent that was registered for it.
@@ -114,6 +117,8 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
 
 def claimed_identities(agent: Agent, envelope: Envelope, known: dict[str, Identity]) -> list[Identity]:
     """Of the identities of an event, those by which its agent is recognised from now on."""
+    if envelope.observations.unauthenticated:
+        return [known["session"]] if agent.unauthenticated and "session" in known else []
     is_child = (agent.parent_id or envelope.decisions.parent_id) is not None
     kinds = CLAIMED_BY_ORIGIN.get(envelope.origin, ())
     return [known[kind] for kind in kinds if kind in known and not (is_child and kind in INHERITED)]
@@ -129,6 +134,7 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
         project=project_at(envelope.host, envelope.observations.project_root or event.meta.cwd),
         created_at=envelope.fired_at,
         parent_id=envelope.decisions.parent_id,
+        unauthenticated=envelope.observations.unauthenticated,
     )
 
 
@@ -178,6 +184,14 @@ def _same_process(agent: Agent, envelope: Envelope) -> bool:
     return is_it and is_same_start(context.client_started_at, agent.pid_started_at)
 
 
+def names_other_process(agent: Agent, envelope: Envelope) -> bool:
+    """Whether a hook names another process than the agent's client, which must not have exited for that."""
+    if agent.pid is None or envelope.observations.client_pid is None or _same_process(agent, envelope):
+        return False
+    is_here = envelope.origin is Origin.HOOK and agent.host == envelope.host
+    return is_here and agent.ended_at is None and envelope.fired_at >= agent.last_active_at
+
+
 def is_same_start(one: Micros | None, other: Micros | None) -> bool:
     """Whether two start times can be the same: setting the clock changes what the system reports by seconds."""
     return one is None or other is None or abs(one - other) < SAME_START
@@ -222,10 +236,13 @@ def is_replaced_in_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
 
 def _may_continue(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a client can continue an unclaimed agent in its directory: same program, no other pane."""
-    ours = agent.client == envelope.client and agent.host == envelope.host and not is_worker(envelope.observations)
-    if not ours or not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope, event):
+    context = envelope.observations
+    ours = agent.client == envelope.client and agent.host == envelope.host and not is_worker(context)
+    if not ours or agent.unauthenticated is not context.unauthenticated:
         return False
-    panes = {agent.tmux_pane, envelope.observations.tmux_pane} - {None}
+    if not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope, event):
+        return False
+    panes = {agent.tmux_pane, context.tmux_pane} - {None}
     return len(panes) < 2
 
 

@@ -62,6 +62,8 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """The commit that was checked out when a session started."""
     actor: str | None = None
     """Who requested an act."""
+    unauthenticated: bool = False
+    """Sent without the ingest token: anyone on this machine can have sent it. False in older logs."""
     anomaly: str | None = msgspec.field(default=None, name="flaw")
     """What was wrong with the text that arrived, if it was repaired. Older logs have the key `flaw`, so it stays."""
 

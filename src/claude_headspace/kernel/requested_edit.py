@@ -87,7 +87,7 @@ def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
         parts.append(unified_diff(FileTexts(_cell_name(name, edit.cell), None, edit.cell.source)))
     first, *others = [part for part in parts if part] or [""]
     body = "".join((first, *(_without_header(part) for part in others)))
-    return _with_comment(f"# file not readable: {problem}; line numbers are relative\n{body}")
+    return f"# file not readable: {problem}; line numbers are relative\n{_with_comment(body)}"
 
 
 def _without_header(diff: str) -> str:

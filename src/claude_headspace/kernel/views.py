@@ -12,7 +12,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Command, Project, RuledCall, Session, ToolCall, Turn, Wait
+from claude_headspace.kernel.agent import (
+    Agent,
+    AgentState,
+    Answered,
+    Command,
+    Project,
+    RuledCall,
+    Session,
+    ToolCall,
+    Turn,
+    Wait,
+)
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.grants import Grant, Suggestion
@@ -211,6 +222,8 @@ class WaitFields(msgspec.Struct, frozen=True, kw_only=True):
     """The answer given through Headspace. While the wait is open, the client has not applied it yet."""
     closed_at: Time | None
     resolution: str | None
+    undelivered: AnsweredView | None
+    """An answer given through Headspace that the client did not receive: answer again, in the terminal."""
 
 
 class WaitView(WaitFields, frozen=True, kw_only=True):
@@ -575,14 +588,14 @@ def _wait_view(kind: type[_View], wait: Wait, **computed: object) -> _View:
         wait,
         opened_at=iso(wait.opened_at),
         held_until=optional_iso(wait.held_until or None),
-        answered=_answered(wait),
+        answered=_answered(wait, wait.answered),
+        undelivered=_answered(wait, wait.undelivered),
         closed_at=optional_iso(wait.closed_at),
         **computed,
     )
 
 
-def _answered(wait: Wait) -> AnsweredView | None:
-    done = wait.answered
+def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
     after = round((done.at - wait.opened_at) / SECOND, 3)

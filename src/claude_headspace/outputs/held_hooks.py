@@ -7,6 +7,7 @@ Rules
 - Holding a hook is recorded (`WaitHeld`), and so is its release (`WaitReleased`): every surface of every daemon can
   show whether an answer would reach the client.
 - Only an answer of a person approves anything. A hook that expires or is released by a restart gets an empty reply.
+- An answer that did not reach the client is recorded as undelivered, also after a crash.
 - An answer counts as received once the client shows no dialog (`WaitTaken`), unless an event proved it before.
 - Answers arrive on the stream, from any daemon. A missed answer is read from the journal.
 - The complete payload is kept in memory while its hook is held, so that people can see all of the request.
@@ -102,11 +103,9 @@ class HeldHooks:
         current = await asyncio.to_thread(self._reader.wait, wait.id)
         if current is None or current.closed_at is not None:
             return b""
-        if not is_connected or current.answered is None:
-            await self._recorder.record(WaitReleased(wait_id=wait.id), wait.agent_id)
-            return b""
-        answer = await asyncio.to_thread(find_answer, self._reader, current)
+        answer = await asyncio.to_thread(find_answer, self._reader, current) if is_connected else None
         if answer is None:
+            await self._recorder.record(_release(current), wait.agent_id)
             return b""
         check = asyncio.create_task(self._check_received(event.meta.session_id, current), name="answer received")
         self._checks.add(check)
@@ -142,7 +141,7 @@ class HeldHooks:
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:
-                    await self._recorder.record(WaitReleased(wait_id=wait.id), agent.id)
+                    await self._recorder.record(_release(wait), agent.id)
 
 
 def find_answer(reader: Reader, wait: Wait) -> Answer | None:
@@ -154,6 +153,10 @@ def find_answer(reader: Reader, wait: Wait) -> Answer | None:
         return None
     act = msgspec.json.decode(event.envelope.payload, type=WaitAnswered)
     return msgspec.json.decode(act.answer, type=Answer)
+
+
+def _release(wait: Wait) -> WaitReleased:
+    return WaitReleased(wait_id=wait.id, undelivered=wait.answered is not None)
 
 
 def _wait_id(message: StreamMessage) -> str:

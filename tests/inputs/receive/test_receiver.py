@@ -75,10 +75,13 @@ async def no_repository(directory: str | None) -> Observations:
     return Observations(project_root=directory, branch="main")
 
 
-def receive(payload: bytes, headers: dict[str, str] | None = None, path: str = "stop") -> Envelope:
+def receive(
+    payload: bytes, headers: dict[str, str] | None = None, path: str = "stop", *, trusted: bool = True
+) -> Envelope:
     """The envelope of a body that arrives at START."""
     encoded = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    return asyncio.run(HookReceiver("laptop", ManualClock(), no_repository).receive(path, payload, encoded)).envelope
+    receiver = HookReceiver("laptop", ManualClock(), no_repository)
+    return asyncio.run(receiver.receive(path, payload, encoded, trusted=trusted)).envelope
 
 
 def test_the_payload_is_stored_as_it_arrived() -> None:
@@ -145,6 +148,22 @@ def test_fields_become_observations() -> None:
     assert context.headspace_id == "hs-1"
 
 
+def test_without_the_token_nothing_identifies_the_client() -> None:
+    """Neither headers nor fields name a process, a terminal, an ancestor or a wrapper. Project and time still count."""
+    names = ("Tmux-Session", "Tmux-Pane", "Session-Id", "Wrapper-Id", "Agent-Id", "Role", "Mode", "Mission-Id")
+    numbers = {"X-Headspace-Client-Pid": "1", "X-Headspace-Ancestor-Pids": "1 2", "X-Headspace-Unauthenticated": ""}
+    headers = {f"X-Headspace-{name}": "x" for name in names} | numbers | {"X-Headspace-Delivery-Id": "d-1"}
+    fields = body(tmux_session="work", tmux_pane="%7", client_pid=4711, headspace_session_id="hs-1")
+    envelope = receive(fields, headers, trusted=False)
+    assert envelope.delivery_id == "d-1"
+    assert envelope.observations == Observations(project_root="/projects/one", branch="main", unauthenticated=True)
+
+
+def test_a_header_does_not_remove_the_trust_of_the_hook_script() -> None:
+    """Only the missing token makes a request unauthenticated."""
+    assert not receive(body(), {"X-Headspace-Unauthenticated": "1"}).observations.unauthenticated
+
+
 @pytest.mark.parametrize("pid", ["-1", "x", "1.5", "99999999999999999999", "", "²"])
 def test_a_header_that_is_not_a_number_is_ignored(pid: str) -> None:
     """The event is still stored."""
@@ -190,7 +209,7 @@ def test_any_javascript_string_is_accepted(text: str) -> None:
 def test_an_event_with_a_lone_surrogate_is_stored(daemon: RunningDaemon) -> None:
     """Claude Code may cut a text within an emoji."""
     payload = rb'{"session_id": "half", "cwd": "/projects/half", "prompt": "Draw \ud83d"}'
-    reply = daemon.post("user-prompt-submit", payload)
+    reply = daemon.curl("user-prompt-submit", payload)
     assert reply.status == 200
     assert daemon.agent(reply.json()["agent_id"])["command"]["text"] == "Draw \ufffd"
     assert daemon.get(f"/api/agents/{reply.json()['agent_id']}/events").json()[0]["payload"]["prompt"] == "Draw \ufffd"
@@ -250,15 +269,15 @@ BAD_BODIES: dict[str, bytes] = {
 def test_invalid_bodies_are_refused(daemon: RunningDaemon, payload: bytes) -> None:
     """They get a 400 with a reason, and nothing is stored."""
     with daemon.untouched():
-        reply = daemon.post("session-start", payload)
+        reply = daemon.curl("session-start", payload)
     assert reply.status == 400
     assert reply.error["code"] in {"bad_json", "bad_field"}
 
 
 def test_the_error_names_the_field(daemon: RunningDaemon) -> None:
     """The sender sees what to correct."""
-    assert "session_id" in daemon.post("stop", b"{}").error["message"]
-    assert "cwd" in daemon.post("stop", body(cwd=7)).error["message"]
+    assert "session_id" in daemon.curl("stop", b"{}").error["message"]
+    assert "cwd" in daemon.curl("stop", body(cwd=7)).error["message"]
 
 
 BAD_NAMES = [
@@ -303,7 +322,7 @@ def test_a_body_over_the_limit_is_refused(daemon: RunningDaemon) -> None:
         ]
     assert [answer.split(b" ", 2)[1] for answer in answers] == [b"413"] * 3
     assert all(b'"too_large"' in answer for answer in answers)
-    assert daemon.post("stop", large).error["code"] == "too_large"
+    assert daemon.curl("stop", large).error["code"] == "too_large"
     assert 'headspace_refused_total{code="too_large"} 4.0' in daemon.get("/metrics").body.decode()
 
 
@@ -320,7 +339,7 @@ def in_chunks(payload: bytes) -> bytes:
 def test_a_large_body_within_the_limit_is_accepted(daemon: RunningDaemon, megabytes: int) -> None:
     """Long tool output is truncated, and the stored text says so."""
     output = {"tool_name": "Bash", "tool_use_id": "large", "tool_response": {"stdout": "x" * (megabytes * MIB)}}
-    reply = daemon.post("post-tool-use", body(session_id="large", cwd="/projects/large", **output))
+    reply = daemon.curl("post-tool-use", body(session_id="large", cwd="/projects/large", **output))
     assert reply.status == 200
     *_, event = (event for event in daemon.events() if event["name"] == "PostToolUse")
     kept = event["payload"]["tool_response"]["stdout"]
@@ -334,11 +353,11 @@ def test_large_bodies_are_read_one_at_a_time(daemon: RunningDaemon) -> None:
     """A slow one makes other large ones wait, but not small ones; then both are accepted."""
     large = body(session_id="slow", x="x" * (5 * MIB))
     replies: list[int] = []
-    other = threading.Thread(target=lambda: replies.append(daemon.post("stop", large).status))
+    other = threading.Thread(target=lambda: replies.append(daemon.curl("stop", large).status))
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
         connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(large), large[:-1]))
         other.start()
-        assert daemon.post("stop", body(session_id="small")).status == 200
+        assert daemon.curl("stop", body(session_id="small")).status == 200
         assert replies == []
         connection.sendall(large[-1:])
         assert connection.recv(12) == b"HTTP/1.1 200"
@@ -379,7 +398,7 @@ def test_other_fields_may_have_any_type(daemon: RunningDaemon, event: str, field
     """The event is stored as it arrived, and the agent can still be read."""
     session = f"strange-{event}-{list(STRANGE.values()).index(fields)}"
     payload = {"session_id": session, "cwd": f"/projects/{session}", **fields}
-    reply = daemon.post(event, payload)
+    reply = daemon.curl(event, payload)
     assert reply.status == 200, reply.body
     agent_id = reply.json()["agent_id"]
     assert daemon.agent(agent_id)["session_id"] == session
@@ -432,7 +451,7 @@ def test_no_json_causes_a_server_error(daemon: RunningDaemon, event: str, payloa
 @given(payload=st.binary(max_size=300), event=st.sampled_from(["stop", "session-start", "what-ever"]))
 def test_no_bytes_cause_a_server_error(daemon: RunningDaemon, payload: bytes, event: str) -> None:
     """Random bytes are refused."""
-    reply = daemon.post(event, payload)
+    reply = daemon.curl(event, payload)
     assert reply.status == 400
     assert reply.error
 

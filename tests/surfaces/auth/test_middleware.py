@@ -355,11 +355,11 @@ def closed_ingest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningD
 def test_closed_ingest_of_a_running_daemon(closed_ingest: RunningDaemon) -> None:
     """`ingest = "token"` refuses hooks without one."""
     with closed_ingest.untouched():
-        reply = closed_ingest.post("stop", HOOK)
+        reply = closed_ingest.curl("stop", HOOK)
         assert (reply.status, reply.error["code"]) == (401, "token_needed")
-        assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("read")).status == 403
-    assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("ingest")).status == 200
-    assert closed_ingest.post("stop", HOOK, closed_ingest.credentials("admin")).status == 200
+        assert closed_ingest.curl("stop", HOOK, closed_ingest.credentials("read")).status == 403
+    assert closed_ingest.curl("stop", HOOK, closed_ingest.credentials("ingest")).status == 200
+    assert closed_ingest.curl("stop", HOOK, closed_ingest.credentials("admin")).status == 200
 
 
 def refused_start(home: Path, **settings: object) -> str:
@@ -390,7 +390,7 @@ def test_open_bind_is_refused(tmp_path: Path, host: str) -> None:
 def test_network_access_with_tokens(tmp_path: Path) -> None:
     """With tokens a daemon may listen everywhere, and requires one from everybody."""
     with running_daemon(tmp_path, host="0.0.0.0", ingest="token") as daemon:  # noqa: S104  # that is the test
-        assert daemon.post("stop", HOOK).status == 401
+        assert daemon.curl("stop", HOOK).status == 401
         assert daemon.get("/api/agents").status == 200
 
 
@@ -469,8 +469,8 @@ def test_every_response_has_the_security_headers(daemon: RunningDaemon) -> None:
         daemon.get("/metrics"),
         daemon.get("/api/agents", scope=None),
         daemon.get("/nothing", scope=None),
-        daemon.post("stop", HOOK),
-        daemon.post("stop", b"nonsense"),
+        daemon.curl("stop", HOOK),
+        daemon.curl("stop", b"nonsense"),
         daemon.send("DELETE", "/api/agents", scope="admin"),
         daemon.send("GET", "/api/agents", headers={"Origin": f"http://127.0.0.1:{daemon.port}"}, scope="read"),
         daemon.send("POST", "/hook/stop", HOOK, {"Host": "evil.example"}),

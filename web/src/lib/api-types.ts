@@ -1854,6 +1854,7 @@ export interface components {
             answered: components["schemas"]["AnsweredView"] | null;
             closed_at: string | null;
             resolution: string | null;
+            undelivered: components["schemas"]["AnsweredView"] | null;
             suggestions: Record<string, unknown>[];
         };
         Question: {
@@ -2078,6 +2079,7 @@ export interface components {
             answered: components["schemas"]["AnsweredView"] | null;
             closed_at: string | null;
             resolution: string | null;
+            undelivered: components["schemas"]["AnsweredView"] | null;
             request: components["schemas"]["RequestView"];
             hidden_characters: components["schemas"]["HiddenCharacter"][];
             suggestions: components["schemas"]["Suggestion"][];

@@ -6,6 +6,8 @@ Rules
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
 - The hook script adds metadata that a payload does not have: in `X-Headspace-…` headers, or as notes in a spool file.
+- A request without the ingest token can come from any program. Only its session, its directory, its time and its
+  delivery id count: never a process, a terminal or the id of a wrapper.
 - The hook script never sends an event twice, so broken text from it is repaired instead of refused.
 """
 
@@ -40,10 +42,16 @@ FindAncestry = Callable[[int], Awaitable[Observations]]
 
 MAX_DELIVERY_ID_BYTES = 200
 
-TRUSTED_NOTES = (b"role", b"mode", b"mission-id")
-"""Rules and context depend on these notes, so they are accepted from the hook script only."""
-
-NOTES = (b"tmux-session", b"tmux-pane", b"session-id", b"wrapper-id", b"agent-id", *TRUSTED_NOTES)
+NOTES = (
+    b"tmux-session",
+    b"tmux-pane",
+    b"session-id",
+    b"wrapper-id",
+    b"agent-id",
+    b"role",
+    b"mode",
+    b"mission-id",
+)
 """The notes that are texts."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -204,8 +212,9 @@ class HookReceiver:
     ) -> Received:
         """Receive a hook over HTTP. Broken text of a trusted sender is repaired."""
         notes = {key[12:]: value for key, value in headers if key.startswith(b"x-headspace-")}
+        notes.pop(b"unauthenticated", None)
         if not trusted:
-            notes = {key: value for key, value in notes.items() if key not in TRUSTED_NOTES}
+            notes[b"unauthenticated"] = b"1"
         return await self._receive(path, body, notes, lenient=trusted)
 
     async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
@@ -239,6 +248,10 @@ class HookReceiver:
     async def _observe(self, name: str, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
         """The client's terminal, process and project: from the notes, the body and this host."""
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
+        commit = project.commit if name in SESSION_STARTS else None
+        if b"unauthenticated" in notes:
+            root, branch = project.project_root, project.branch
+            return Observations(project_root=root, branch=branch, commit=commit, unauthenticated=True)
         texts = {name: _text(notes[name]) for name in NOTES if name in notes}
         pid = (_number(notes[b"client-pid"]) if b"client-pid" in notes else None) or identity.client_pid
         client = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
@@ -257,7 +270,7 @@ class HookReceiver:
             declared_mission_id=texts.get(b"mission-id"),
             project_root=project.project_root,
             branch=project.branch,
-            commit=project.commit if name in SESSION_STARTS else None,
+            commit=commit,
         )
 
     def _fired_at(self, seconds: bytes, received_at: Micros) -> Micros:

@@ -348,6 +348,7 @@ def _notes_of(envelope: Envelope) -> dict[str, str]:
         "role": observations.role,
         "mode": observations.declared_mode,
         "mission-id": observations.declared_mission_id,
+        "unauthenticated": "1" if observations.unauthenticated else None,
         "verdict": msgspec.json.encode(envelope.decisions.verdict).decode() if envelope.decisions.verdict else None,
     }
     return {name: value for name, value in notes.items() if value}

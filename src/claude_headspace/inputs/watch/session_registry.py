@@ -93,6 +93,10 @@ class RegistryWatch(Loop):
         """The number of running clients."""
         return len(self._clients)
 
+    def processes(self) -> list[Observations]:
+        """The processes of all running clients."""
+        return [client.process for client in self._clients.values()]
+
     def find_client(self, session_id: str) -> Observations | None:
         """The process that has a session open."""
         found = (client for client in self._clients.values() if client.entry.session_id == session_id)

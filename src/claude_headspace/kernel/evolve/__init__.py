@@ -9,6 +9,7 @@ Rules
 - A source overturns only what it can see.
 - Sub-agents have their own calls and waits. They never end or change the turn of their parent.
 - Inferred evidence (`change.inferred`) has one degree of confidence less.
+- An event without the ingest token changes only agents that are known by such events alone.
 """
 
 from collections.abc import Callable
@@ -45,6 +46,11 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
+CLIENT_ORIGINS = (Origin.HOOK, Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE)
+"""The sources that show the client itself."""
+
+ONLY_RECORDED = "sent without the ingest token: only recorded"
+
 APPLIES_AFTER_END = (
     acts.AgentRenamed,
     acts.AgentNoted,
@@ -70,6 +76,11 @@ def evolve(agent: Agent, event: Event) -> Change:
     change = Change(replace(agent), event.meta, before=(agent.state, agent.waiting_for))
     if event.anomaly:
         change.anomalies.append(event.anomaly)
+    if event.observations.unauthenticated and not agent.unauthenticated:
+        change.anomalies.append(ONLY_RECORDED)
+        return change
+    if agent.unauthenticated and not event.observations.unauthenticated and event.meta.origin in CLIENT_ORIGINS:
+        change.agent.unauthenticated = False
     if event.meta.origin is Origin.HOOK:
         sessions.record_hook(change, event)
         if event.decisions.mode or event.decisions.mission_id:

@@ -90,9 +90,10 @@ def wait_taken(change: Change, _meta: Meta, fact: acts.WaitTaken) -> None:
 
 
 def wait_released(change: Change, _meta: Meta, fact: acts.WaitReleased) -> None:
-    """From now on only the terminal can answer. An answer that the client did not apply is removed."""
+    """From now on only the terminal can answer. An answer that the client did not receive is shown as such."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
-        store_wait(change, replace(wait, held_until=0, answered=None))
+        lost = wait.answered if fact.undelivered else None
+        store_wait(change, replace(wait, held_until=0, answered=None, undelivered=lost or wait.undelivered))
 
 
 def _open_wait(change: Change, wait_id: str) -> Wait | None:

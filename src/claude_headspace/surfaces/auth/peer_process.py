@@ -3,6 +3,10 @@
 psutil reads every open file of every process, which would dominate the time of a request. On Linux the inode of the
 socket is read from /proc/net/tcp, and the search for its owner starts with the newest process and stops at the first
 match.
+
+Rules
+- The kernel names the user of a socket. A process of our user that cannot be found (it is not dumpable, or has already
+  exited) is `is_hidden`: it may belong to an agent.
 """
 
 import contextlib
@@ -22,6 +26,8 @@ class Peer(NamedTuple):
 
     pid: int | None
     is_gone: bool = False
+    is_hidden: bool = False
+    """The other end belongs to our user, and its process cannot be found."""
 
 
 class _End(NamedTuple):
@@ -31,6 +37,7 @@ class _End(NamedTuple):
     remote: int
     is_open: bool
     inode: str
+    uid: int
 
 
 def peer_of(their_port: int, our_port: int) -> Peer:
@@ -43,7 +50,9 @@ def _by_table(their_port: int, our_port: int) -> Peer:
     ours = [end for end in ends if (end.local, end.remote) == (our_port, their_port)]
     theirs = [end for end in ends if (end.local, end.remote) == (their_port, our_port)]
     pid = next((pid for end in theirs if (pid := _owner(end.inode)) is not None), None)
-    return Peer(pid, not any(end.is_open for end in ours))
+    is_gone = not any(end.is_open for end in ours)
+    is_hidden = pid is None and not is_gone and any(end.uid == os.getuid() for end in theirs)
+    return Peer(pid, is_gone, is_hidden)
 
 
 def _ends(table: Path) -> Iterator[_End]:
@@ -51,7 +60,7 @@ def _ends(table: Path) -> Iterator[_End]:
         for line in table.read_text(encoding="ascii").splitlines()[1:]:
             fields = line.split()
             local, remote = (int(address.rpartition(":")[2], 16) for address in fields[1:3])
-            yield _End(local, remote, fields[3] == ESTABLISHED, fields[9])
+            yield _End(local, remote, fields[3] == ESTABLISHED, fields[9], int(fields[7]))
 
 
 def _owner(inode: str) -> int | None:

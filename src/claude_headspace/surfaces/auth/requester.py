@@ -1,19 +1,19 @@
 """Identifies who sends a request: a person, or a process inside an agent.
 
 A token proves a permission, not an identity: the tools of an agent can read the same files as its user. Therefore the
-process at the other end of a loopback connection is looked up. It is refused if it descends from an agent's client or
-has a client's session in its environment.
+process at the other end of a loopback connection is looked up and inspected (`caller_process.py`).
 
 Rules
 - Our port is the one that the server listens on, never the one in the `Host` header.
 - A connection that is already closed is refused: nobody would receive the reply.
-- If the process cannot be found (another user, a proxy), the token alone decides.
+- A process of our user that cannot be found or inspected is refused: it may belong to an agent.
+- If the process belongs to another user (a proxy), the token alone decides.
 """
 
 import asyncio
 import getpass
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from urllib.parse import unquote
 
 import msgspec
@@ -21,10 +21,8 @@ import psutil
 from starlette.requests import Request
 
 from claude_headspace.errors import Forbidden
+from claude_headspace.surfaces.auth.caller_process import Caller, inspect_caller, session_in
 from claude_headspace.surfaces.auth.peer_process import peer_of
-
-SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
-"""Set by a client in the environment of everything that it starts."""
 
 VIA_HEADER = "x-headspace-via"
 SESSION_HEADER = "x-headspace-caller-session"
@@ -43,8 +41,9 @@ class Requester(msgspec.Struct, frozen=True):
 class RequesterLookup:
     """Finds the sender of a request."""
 
-    def __init__(self, client_pids: Callable[[], Iterable[int]]) -> None:
+    def __init__(self, client_pids: Callable[[], Collection[int]], knows_session: Callable[[str], bool]) -> None:
         self._client_pids = client_pids
+        self._knows_session = knows_session
 
     async def identify(self, request: Request) -> Requester:
         """The person who sends a request; agents are refused."""
@@ -56,9 +55,15 @@ class RequesterLookup:
     async def refuse_agents(self, request: Request) -> None:
         """Raise `Forbidden` if the request comes from inside an agent."""
         if request.headers.get(SESSION_HEADER):
-            raise _agent_refused()
+            raise _refusal(Caller.AGENT)
         if (ports := _ports(request)) is not None:
-            await asyncio.to_thread(self._check_peer, *ports)
+            await asyncio.to_thread(self._check_peer, *ports, self._client_pids())
+
+    async def refuse_others(self, request: Request, pid: int | None) -> None:
+        """Raise `Forbidden` if the request comes from inside an agent, unless this process sends it."""
+        ports = _ports(request) if pid is not None else None
+        if ports is None or (await asyncio.to_thread(peer_of, *ports)).pid != pid:
+            await self.refuse_agents(request)
 
     async def session_of(self, request: Request) -> str | None:
         """The session of the agent that a request comes from; None for a person or an unknown process."""
@@ -67,14 +72,17 @@ class RequesterLookup:
         ports = _ports(request)
         return await asyncio.to_thread(_session_of_peer, *ports) if ports is not None else None
 
-    def _check_peer(self, their_port: int, our_port: int) -> None:
+    def _check_peer(self, their_port: int, our_port: int, clients: Collection[int]) -> None:
         peer = peer_of(their_port, our_port)
         if peer.is_gone:
             raise Forbidden(
                 "caller_gone", "The connection was closed before the reply.", "Send the request again and wait."
             )
-        if peer.pid is not None and peer.pid != os.getpid() and belongs_to_client(peer.pid, set(self._client_pids())):
-            raise _agent_refused()
+        caller = Caller.HIDDEN if peer.is_hidden else Caller.PERSON
+        if peer.pid is not None and peer.pid != os.getpid():
+            caller = inspect_caller(peer.pid, clients, self._knows_session)
+        if caller is not Caller.PERSON:
+            raise _refusal(caller)
 
 
 def _ports(request: Request) -> tuple[int, int] | None:
@@ -90,26 +98,30 @@ def _session_of_peer(their_port: int, our_port: int) -> str | None:
     if pid is None or pid == os.getpid():
         return None
     try:
-        return psutil.Process(pid).environ().get(SESSION_VARIABLE) or None
-    except (psutil.Error, OSError):
+        return session_in(psutil.Process(pid))
+    except psutil.Error:
         return None
 
 
-def belongs_to_client(pid: int, clients: set[int]) -> bool:
-    """Whether a process is a client, descends from one, or has a client's session in its environment."""
-    try:
-        process = psutil.Process(pid)
-        if pid in clients or any(parent.pid in clients for parent in process.parents()):
-            return True
-        return bool(process.environ().get(SESSION_VARIABLE))
-    except (psutil.Error, OSError):
-        return False
+def _refusal(caller: Caller) -> Forbidden:
+    return Forbidden(*REFUSALS[caller])
 
 
-def _agent_refused() -> Forbidden:
-    return Forbidden(
+REFUSALS = {
+    Caller.AGENT: (
         "agents_may_not_act",
-        "This request comes from inside an agent. Agents cannot answer, send prompts or interrupt.",
+        "This request comes from inside an agent. Agents cannot act for their user.",
         "Run the command in your own shell.",
-        status=403,
-    )
+    ),
+    Caller.TMUX_JOB: (
+        "no_terminal",
+        "tmux started this command without a terminal. Agents can do that too, so it cannot act for you.",
+        "Run it in a pane. In a key binding, use `display-popup -E` instead of `run-shell`.",
+    ),
+    Caller.HIDDEN: (
+        "caller_unknown",
+        "The process that sent this request cannot be inspected. It may belong to an agent.",
+        "Run the command in your own shell, or use the dashboard or an answer link.",
+    ),
+}
+"""Why a caller that is not a person is refused: code, message, hint."""

@@ -13,6 +13,7 @@ them.
 import hashlib
 import hmac
 import secrets
+from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
 
 import msgspec
@@ -29,6 +30,8 @@ COOKIE_SECONDS = 30 * 24 * 3600
 MAX_CODES = 32
 COOKIE = "headspace"
 PATH = "/signin"
+CheckCaller = Callable[[Request], Awaitable[None]]
+"""Raises if the request does not come from a person."""
 BROWSER_SCOPES = frozenset({Scope.READ, Scope.ACT})
 
 
@@ -89,9 +92,14 @@ class BrowserSignIn:
     def _seconds(self) -> int:
         return self._clock() // SECOND
 
-    def routes(self) -> list[Route]:
+    def routes(self, check_caller: CheckCaller) -> list[Route]:
         """The route that sign-in links lead to."""
-        return [Route(PATH, self._sign_in, methods=["GET"])]
+
+        async def sign_in(request: Request) -> Response:
+            await check_caller(request)
+            return await self._sign_in(request)
+
+        return [Route(PATH, sign_in, methods=["GET"])]
 
     async def _sign_in(self, request: Request) -> Response:
         """Set the cookie and redirect to the dashboard. HEAD, which link previews send, does not use the code."""

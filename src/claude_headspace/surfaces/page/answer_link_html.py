@@ -87,6 +87,9 @@ def closed_wait(wait: Wait) -> str:
         return f"<h1>{agent_text(words)}</h1>\n<p>By {agent_text(given.by)}, {iso(given.at)[:16]} UTC.</p>"
     if wait.closed_at is not None:
         return f"<h1>No longer open</h1>\n<p>{agent_text((wait.resolution or 'answered').capitalize())}.</p>"
+    if (lost := wait.undelivered) is not None:
+        text = f"{agent_text(lost.words.capitalize())} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
+        return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it. Answer in the terminal.</p>"
     return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 

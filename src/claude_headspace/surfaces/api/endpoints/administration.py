@@ -67,7 +67,8 @@ async def list_tokens(context: ApiContext, _request: Request) -> list[TokenView]
 
 @endpoints.post("/api/admin/tokens", NewToken, scope="admin")
 async def create_token(context: ApiContext, request: Request) -> CreatedToken:
-    """Create a named token. Its text is returned only once."""
+    """Create a named token. Its text is returned only once. Agents get none."""
+    await context.requesters.refuse_agents(request)
     wanted, now = await read_body(request, NewToken), context.read.clock()
     expires_at = parse_time("expires_at", wanted.expires_at, now) if wanted.expires_at else None
     token, text = await asyncio.to_thread(
@@ -79,6 +80,7 @@ async def create_token(context: ApiContext, request: Request) -> CreatedToken:
 @endpoints.post("/api/admin/tokens/{token}/revoke", scope="admin")
 async def revoke_token(context: ApiContext, request: Request) -> RevokedToken:
     """Revoke a named token, immediately and on every host."""
+    await context.requesters.refuse_agents(request)
     name = request.path_params["token"]
     await asyncio.to_thread(context.administration.tokens.revoke, name)
     return RevokedToken(name)

@@ -24,7 +24,6 @@ from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
-from claude_headspace.surfaces.auth.middleware import ACTOR
 
 endpoints = EndpointTable()
 
@@ -107,21 +106,21 @@ async def register(context: ApiContext, request: Request) -> AgentView:
 async def close(context: ApiContext, request: Request) -> AgentView:
     """Report that the client has ended. For the process that started it."""
     wanted = await read_body(request, Closing)
-    return await _record(context, request, AgentClosed(reason=wanted.reason, pid=wanted.pid))
+    return await _report(context, request, AgentClosed(reason=wanted.reason, pid=wanted.pid))
 
 
 @endpoints.post("/api/agents/{agent}/restart", Reason)
 async def restart(context: ApiContext, request: Request) -> AgentView:
     """Report a supervised restart: the client is stopped and started again for the same agent."""
     wanted = await read_body(request, Reason)
-    return await _record(context, request, RestartBegun(reason=wanted.reason))
+    return await _report(context, request, RestartBegun(reason=wanted.reason))
 
 
 @endpoints.post("/api/agents/{agent}/unsupervise", Reason)
 async def unsupervise(context: ApiContext, request: Request) -> AgentView:
     """Report that the client is no longer restarted."""
     wanted = await read_body(request, Reason)
-    return await _record(context, request, SupervisionEnded(reason=wanted.reason))
+    return await _report(context, request, SupervisionEnded(reason=wanted.reason))
 
 
 @endpoints.post("/api/agents/{agent}/seen", Empty)
@@ -135,9 +134,11 @@ async def mark_seen(context: ApiContext, request: Request) -> AgentView:
 @endpoints.post("/api/agents/{agent}/rename", Renaming)
 async def rename(context: ApiContext, request: Request) -> AgentView:
     """Rename the agent."""
+    requester = await context.requesters.identify(request)
     name = (await read_body(request, Renaming)).name.strip().lower()
     check_name(name)
-    return await _record(context, request, AgentRenamed(name=name), actor=request.scope.get(ACTOR))
+    agent = await _find(context, request)
+    return agent_view(await context.actions.record(AgentRenamed(name=name), agent.id, actor=requester.name))
 
 
 @endpoints.post("/api/agents/{agent}/send", Sending)
@@ -161,6 +162,9 @@ async def _find(context: ApiContext, request: Request) -> Agent:
     return await asyncio.to_thread(context.read.agents.find, request.path_params["agent"])
 
 
-async def _record(context: ApiContext, request: Request, act: Act, actor: str | None = None) -> AgentView:
+async def _report(context: ApiContext, request: Request, act: Act) -> AgentView:
+    """Store what the process that started a client reports about it. That process may run inside another agent."""
     agent = await _find(context, request)
-    return agent_view(await context.actions.record(act, agent.id, actor=actor))
+    if agent.ended_at is None:
+        await context.requesters.refuse_others(request, agent.wrapper_pid)
+    return agent_view(await context.actions.record(act, agent.id))

@@ -26,6 +26,7 @@ async def examine(context: ApiContext, _request: Request) -> doctor.Report:
 
 
 @endpoints.post("/api/admin/signin", scope="admin")
-async def sign_in_link(context: ApiContext, _request: Request) -> SignInLink:
-    """Create a link that signs a browser in, once."""
+async def sign_in_link(context: ApiContext, request: Request) -> SignInLink:
+    """Create a link that signs a browser in, once. Agents get none."""
+    await context.requesters.refuse_agents(request)
     return context.installation.sign_in.create_link()

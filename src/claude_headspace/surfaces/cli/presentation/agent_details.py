@@ -240,7 +240,9 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
     if wait["answered"]:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; waiting for the client to continue"
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
-        return "Answer it in the terminal of the agent."
+        lost = wait.get("undelivered")
+        reason = f"The answer of {lost['by']} ({lost['words']}) was not delivered. " if lost else ""
+        return f"{reason}Answer it in the terminal of the agent."
     return {
         "question": "headspace answer",
         "elicitation": "headspace answer --field NAME=VALUE, or --action decline",

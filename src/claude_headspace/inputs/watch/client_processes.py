@@ -1,0 +1,78 @@
+"""The client processes that run on this host. A process that belongs to one of them is not a person.
+
+Rules
+- A running client is never forgotten. Its agent may end, get another process or be removed from the registry: the
+  process counts until it exits.
+- The processes of the session registry count as well, whatever hooks say.
+- A process that the programs of a user run in is not a client, whatever reports it: the first process, a session
+  manager, a terminal multiplexer. Otherwise one report would lock the user out.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+
+import psutil
+
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.processes import is_running
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Micros, Observations
+
+FindAncestry = Callable[[int], Awaitable[Observations]]
+"""Finds the start time and the ancestors of a process."""
+
+MAX_KNOWN = 1_000
+"""Above this number, the processes that have exited are removed."""
+
+NEVER_CLIENTS = ("tmux", "screen", "zellij", "systemd", "launchd", "init", "sshd", "login")
+"""Programs that run the programs of a user. The name of a tmux server is `tmux: server`."""
+
+
+class ClientProcesses:
+    """The client processes that run: of agents, of the registry, and earlier ones that have not exited."""
+
+    def __init__(self, host: str, agents: AgentCache) -> None:
+        self._host = host
+        self._agents = agents
+        self._known: dict[int, Micros | None] = {}
+
+    def update(self, agent: Agent) -> None:
+        """Remember the client process of an agent."""
+        if agent.pid is not None and agent.host == self._host:
+            self._known[agent.pid] = agent.pid_started_at
+
+    def remembering(self, find_ancestry: FindAncestry) -> FindAncestry:
+        """A lookup that also remembers the client. A hook can name a client and end its agent in one batch."""
+
+        async def find(pid: int) -> Observations:
+            found = await find_ancestry(pid)
+            if len(self._known) >= MAX_KNOWN:
+                self._forget_exited()
+            self._known[pid] = found.client_started_at
+            return found
+
+        return find
+
+    def is_client_running(self, agent: Agent) -> bool:
+        """Whether the client process of an agent runs on this host."""
+        if agent.pid is None or agent.host != self._host or not is_running(agent.pid, agent.pid_started_at):
+            return False
+        return _can_be_client(agent.pid)
+
+    def running(self, registry: Iterable[Observations] = ()) -> set[int]:
+        """The pids of all clients that run, with those of the session registry. Exited ones are forgotten."""
+        for agent in self._agents.with_client():
+            self.update(agent)
+        for process in registry:
+            self._known[process.client_pid or 0] = process.client_started_at
+        self._forget_exited()
+        return {pid for pid in self._known if _can_be_client(pid)}
+
+    def _forget_exited(self) -> None:
+        self._known = {pid: started_at for pid, started_at in self._known.items() if is_running(pid, started_at)}
+
+
+def _can_be_client(pid: int) -> bool:
+    try:
+        return pid > 1 and not psutil.Process(pid).name().startswith(NEVER_CLIENTS)
+    except psutil.Error:
+        return True
