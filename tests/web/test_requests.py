@@ -47,7 +47,7 @@ def test_an_edit_is_shown_as_a_diff(pages: Pages, daemon: RunningDaemon, tmp_pat
     page = pages.open(daemon, "/waits")
     diff = page.get_by_role("region", name="Change of the file")
     expect(diff.locator(".row", has_text="line 20")).to_contain_text("20")
-    expect(diff.locator(".row", has_text="line twenty")).to_contain_text("added")
+    expect(diff.locator(".code.added")).to_contain_text("line twenty")
     expect(diff.locator(".row.line")).to_have_count(8)
 
 
