@@ -2,9 +2,11 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+from tests.real_client.client import DIALOG_PAUSE
 from tests.real_client.model import PLAN_FILE, Script, bash, question, reply, text, tool
 from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import wait_until
@@ -88,5 +90,87 @@ def test_a_plan_is_shown_in_full(tmp_path: Path) -> None:
         client = workspace.client("--permission-mode", "plan")
         client.write("Plan it")
         client.send()
+        workspace.held()
+        shown = workspace.headspace("show", workspace.agent("waiting")["name"]).stdout
+        assert all(f"  {number}. Step {number}\n" in shown for number in range(1, 41))
         assert next_request(workspace)["text"] == PLAN
         workspace.agent("idle")
+
+
+def seen_while_scrolling(workspace: Workspace, board: str, last: str) -> str:
+    """Scroll the panel of `top` until its last line is shown; return everything that was on the screen."""
+    shown = ""
+
+    def at_end() -> bool:
+        nonlocal shown
+        screen = workspace.terminals("capture-pane", "-p", "-t", board)
+        shown += screen
+        if last not in screen:
+            workspace.keys(board, "PageDown")
+        return last in screen
+
+    wait_until(at_end, "the end of the request")
+    return shown
+
+
+def test_requests_are_shown_in_full_in_the_terminal(tmp_path: Path) -> None:
+    """`show` contains the diff of an edit, and `top` all lines of a command. In `top` the end must be shown before `y`
+    counts, and only the marked suggestion is granted: the mode of the client stays.
+    """
+    file = str(tmp_path / "home" / "shop" / "app.py")
+    script = {
+        "Do it": [
+            reply(tool("Read", file_path=file)),
+            reply(tool("Edit", file_path=file, old_string="line 20\n", new_string="line twenty\n")),
+            reply(bash(COMMAND)),
+            reply(bash("touch granted")),
+            reply(text("Done.")),
+        ],
+    }
+    with open_workspace(tmp_path, script) as workspace:
+        (workspace.home.project / "app.py").write_text("".join(LINES))
+        client = workspace.client("--permission-mode", "default")
+        board = workspace.in_terminal("top")
+        client.write("Do it")
+        client.send()
+
+        workspace.held()
+        name = workspace.agent("waiting")["name"]
+        shown = workspace.headspace("show", name).stdout
+        assert all(part in shown for part in ("Edit app.py", "@@ -17,7 +17,7 @@", "-line 20", "+line twenty"))
+        approved = workspace.headspace("approve", name)
+        assert "+line twenty" in approved.stdout, approved.stderr
+
+        wait_until(lambda: workspace.held()[0]["tool"] == "Bash", "the request to run the command")
+        assert all(f"  {each}\n" in workspace.headspace("show", name).stdout for each in COMMAND.splitlines())
+        workspace.shows(board, "wants to run")
+        workspace.keys(board, "a")
+        workspace.shows(board, "Allow once")
+        time.sleep(DIALOG_PAUSE)
+        workspace.keys(board, "y")
+        workspace.shows(board, "Read the request to its end first")
+        seen = seen_while_scrolling(workspace, board, COMMAND.splitlines()[-1])
+        assert all(each in seen for each in COMMAND.splitlines())
+        time.sleep(DIALOG_PAUSE)
+        workspace.keys(board, "y")
+        wait_until((workspace.home.project / "counted").exists, "the allowed command")
+
+        wait_until(lambda: workspace.held()[0]["summary"] == "touch granted", "the next request")
+        workspace.shows(board, "Allowed: ")
+        workspace.keys(board, "Escape")
+        workspace.keys(board, "a")
+        workspace.shows(board, "choose what else to grant")
+        time.sleep(DIALOG_PAUSE)
+        workspace.keys(board, "a")
+        workspace.shows(board, "grant what you mark")
+        suggested = workspace.daemon.get(f"/api/waits/{workspace.held()[0]['id']}").json()["suggestions"]
+        chosen = next(at for at, each in enumerate(suggested, 1) if each["kind"] != "mode")
+        assert len(suggested) > 1
+        workspace.keys(board, str(chosen))
+        time.sleep(DIALOG_PAUSE)
+        workspace.keys(board, "Enter")
+        wait_until((workspace.home.project / "granted").exists, "the allowed command")
+        agent = workspace.agent("idle")
+        assert [grant["words"] for grant in agent["grants"]] == [suggested[chosen - 1]["words"]]
+        assert agent["permission_mode"] == "default"
+        assert suggested[chosen - 1]["words"] in workspace.headspace("why", name).stdout

@@ -163,3 +163,36 @@ def test_a_backtest_finds_the_calls_that_other_rules_stop(tmp_path: Path) -> Non
         output = hooks.headspace("policy", "backtest", "--preset", "strict").stdout
         assert "These rules would have stopped 2 of 4 calls (2 denied, 0 asked):" in output
         assert json.loads(hooks.headspace("policy", "backtest", "--preset", "off", "--json").stdout)["verdicts"] == []
+
+
+def test_excessive_commands_do_not_stop_the_guard(tmp_path: Path) -> None:
+    """They are asked about. The guard judges the next call, and the daemon still ends on SIGTERM."""
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_guard(daemon)
+        for text in ("x=ab;" + "x=$x$x;" * 40 + "rm -rf ~", "echo a;" * 8_000 + "rm -rf ~", "${" * 20_000):
+            assert decision(ask(hooks, text)) == "ask"
+        assert decision(ask(hooks, "rm -rf ~")) == "deny"
+        assert daemon.stop() == 0
+
+
+def test_headspace_protects_itself(tmp_path: Path) -> None:
+    """Changing its files, hooks or process needs the user's approval. A project cannot change that."""
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / ".headspace").mkdir()
+    (project / ".headspace/policy.toml").write_text('[[rule]]\nid = "own-rules"\noutcome = "warn"\n')
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_guard(daemon)
+        state = daemon.home
+        for command in (
+            f"mkdir {state}/silent",
+            f"rm {state}/asked/PreToolUse",
+            f"python3 -c \"print(open('{state}/secret').read())\"",
+            "headspace down",
+            "headspace uninstall --yes",
+            "echo '{\"disableAllHooks\": true}' > .claude/settings.local.json",
+            f"kill {daemon.pid}",
+        ):
+            assert decision(ask(hooks, command, cwd=str(project))) == "ask", command

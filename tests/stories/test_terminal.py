@@ -137,6 +137,13 @@ def test_a_draft_can_be_kept(tmux: Terminal) -> None:
     wait_until(lambda: tmux.prompts()[before:] == ["Say ok", "half a thought"], "the restored draft")
 
 
+def test_a_command_that_ends_the_client_is_delivered(tmux: Terminal) -> None:
+    """The client does not report it as a prompt, and it has no input box any more."""
+    agent = tmux.agent_in(tmux.start("claude; exec cat"))
+    done = run_in(tmux, "send", agent["name"], "/exit")
+    assert (done.stdout, done.stderr) == (f"{agent['name']} received the prompt.\n", "")
+
+
 def test_a_hidden_input_box_is_not_typed_into(tmux: Terminal) -> None:
     """If the screen shows no input box at the cursor, another view is open, and nothing is typed."""
     pane = tmux.start("claude")

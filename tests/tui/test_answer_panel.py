@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait_request import Field, Option, Question
 from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.answer_panel import TEXT_KEY, AnswerPanel, Phase
 from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, answer_form
 from claude_headspace.surfaces.tui.app import Top
@@ -19,7 +21,7 @@ from claude_headspace.surfaces.tui.keys import PANEL_KEYS
 from claude_headspace.surfaces.tui.presentation.frame import help_lines
 from tests.tui.board import HOSTILE, NOON, FixedFeed, RecordingActions, Ticks, ago, make_agent, make_app, screen_text
 from tests.tui.test_answer_steps import SUGGESTIONS
-from tests.tui.test_app import User, opened, until
+from tests.tui.test_app import LIMIT_SECONDS, User, opened, until
 
 RULES = '[{"type":"addRules"}]'
 DATABASE = Question("Which database?", "Database", (Option("SQLite", "fast"), Option("PostgreSQL")))
@@ -337,6 +339,28 @@ def test_a_request_that_cannot_be_loaded_cannot_be_answered() -> None:
             await until(user, lambda: "could not be loaded: w1 is gone." in screen_text(app))
             await user.press("y", "y")
             assert not answers_in(actions)
+
+    asyncio.run(run())
+
+
+def test_a_panel_that_is_closed_early_reports_in_the_footer() -> None:
+    """The answer was sent, so its result is shown even if the user closed the panel meanwhile."""
+    release = threading.Event()
+
+    class Slow(RecordingActions):
+        def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
+            release.wait(LIMIT_SECONDS)
+            return super().answer(agent, wait, answer)
+
+    async def run() -> None:
+        app = make_app(FixedFeed([waiting_agent("permission", **BASH)]), Slow())
+        async with opened(app) as user:
+            await user.press("a")
+            await until(user, lambda: "Allow this?" in screen_text(app))
+            await user.press("y", "escape")
+            await until(user, lambda: not isinstance(app.screen, AnswerPanel))
+            release.set()
+            await until(user, lambda: "answer: done" in screen_text(app))
 
     asyncio.run(run())
 

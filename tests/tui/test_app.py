@@ -374,6 +374,21 @@ def test_sending() -> None:
     drive(script)
 
 
+def test_a_refused_prompt_is_not_lost() -> None:
+    """If the daemon refuses it, for example because of a draft, the input opens again with the text and the reason."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        actions.is_failing = True
+        await user.press("down", "down", "s", *"Again", "enter")
+        await until(user, lambda: app.screen.is_modal and "Again" in screen_text(app))
+        assert "It does not run in tmux." in screen_text(app)
+        actions.is_failing = False
+        await user.press("enter")
+        await until(user, lambda: actions.recorded.count(("send", "olive-bee", "Again")) == 2)
+
+    drive(script)
+
+
 def test_filtering() -> None:
     """/ filters the list while typing; enter keeps the filter, esc clears it."""
 

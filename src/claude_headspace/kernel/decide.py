@@ -196,12 +196,13 @@ def _match_paths(rule: Rule, call: Call, program: Program | None) -> Iterator[Ma
     unclear: Match | None = None
     for use in uses:
         patterns = _patterns_for(rule, use)
-        if not patterns or _is_excepted(rule, use, call):
+        if not patterns:
             continue
-        if any(_reaches(pattern, use, call) for pattern in patterns):
+        if _reaches(patterns, use, call) and not _is_excepted(rule, use, call):
             yield Match(rule, _describe_use(use, VERBS[use.use]), program=program)
             return
-        if unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call):
+        may_reach = unclear is None and rule.unclear != "abstain" and _may_reach(patterns, use, call)
+        if may_reach and not _is_excepted(rule, use, call):
             empty = re.sub("/+", "/", use.path.replace(UNKNOWN, "")) or use.path  # with an empty unknown part
             possible = msgspec.structs.replace(use, path=empty)
             unclear = Match(rule, _describe_use(possible, f"may {INFINITIVES[use.use]}"), unclear=True, program=program)
@@ -213,9 +214,9 @@ def _describe_use(use: PathUse, verb: str) -> str:
     return f"{use.used_by} {verb} {use.path}".strip().replace(UNKNOWN, "?")
 
 
-def _patterns_for(rule: Rule, use: PathUse) -> list[str]:
+def _patterns_for(rule: Rule, use: PathUse) -> Strings:
     """Return the patterns of a rule for this kind of use."""
-    return [pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name)]
+    return tuple(pattern for name, uses in USES.items() if use.use in uses for pattern in getattr(rule, name))
 
 
 def _is_allowed(rule: Rule, use: PathUse, call: Call) -> bool:
@@ -238,18 +239,19 @@ def _matches_both_forms(patterns: Sequence[str], use: PathUse, call: Call, *, ig
     )
 
 
-def _reaches(pattern: str, use: PathUse, call: Call) -> bool:
-    """Whether a pattern matches the path, or a recursive use includes what the pattern protects."""
+def _reaches(patterns: Strings, use: PathUse, call: Call) -> bool:
+    """Whether one of the patterns matches the path, or a recursive use includes what the pattern protects."""
     forms = {use.path, use.real} - {""}
-    if any(matches_path(pattern, form, call, ignore_case=True) for form in forms):
+    matcher, prefixes = _compile_patterns(patterns, call.home, call.project)
+    if any(matcher.fullmatch(form) for form in forms):
         return True
     if not use.recursive or use.use is Use.WRITE:
         return False
-    prefix = _literal_prefix(expand_pattern(pattern, call)) + "/"
-    return any(prefix.startswith(form.rstrip("/") + "/") for form in forms if UNKNOWN not in form)
+    starts = tuple(form.rstrip("/") + "/" for form in forms if UNKNOWN not in form)
+    return any(prefix.startswith(starts) for prefix in prefixes)
 
 
-def _may_reach(patterns: list[str], use: PathUse, call: Call) -> bool:
+def _may_reach(patterns: Strings, use: PathUse, call: Call) -> bool:
     """Whether a pattern would match with an empty unknown part. Never for the deletion of a single file."""
     if UNKNOWN not in use.path or (use.use is Use.DELETE and not use.recursive):
         return False
@@ -257,7 +259,17 @@ def _may_reach(patterns: list[str], use: PathUse, call: Call) -> bool:
     if not known.strip("/"):
         return True
     known_use = msgspec.structs.replace(use, path=re.sub("/+", "/", f"/{known}").rstrip("/") or "/", real="")
-    return any(_reaches(pattern, known_use, call) for pattern in patterns)
+    return _reaches(patterns, known_use, call)
+
+
+@lru_cache(maxsize=512)
+def _compile_patterns(patterns: Strings, home: str, project: str) -> tuple[re.Pattern[str], Strings]:
+    """Return one regular expression for all patterns, which ignores case, and their literal prefixes."""
+    call = Call(tool="", home=home, project=project)
+    expanded = [expand_pattern(pattern, call) for pattern in patterns]
+    regex = "|".join(_path_regex(pattern, True).pattern for pattern in expanded)
+    prefixes = tuple(dict.fromkeys(f"{_literal_prefix(pattern)}/" for pattern in expanded))
+    return re.compile(regex, re.DOTALL | re.IGNORECASE), prefixes
 
 
 def _literal_prefix(pattern: str) -> str:

@@ -111,13 +111,19 @@ class PaneInput:
         return await asyncio.to_thread(_type_text, agent, text, keep_draft)
 
     def is_submitted(self, agent: Agent, text: str) -> bool:
-        """Whether the input box no longer contains a text that was typed into it."""
-        box = _read_box(_find_pane(agent))
+        """Whether the input box no longer contains a text that was typed into it. A client that ended has none."""
+        try:
+            box = _read_box(_find_pane(agent))
+        except Refused:
+            return True
         return box is None or box.draft.split() != text.split()
 
     async def restore_draft(self, agent: Agent) -> bool:
         """Wait until the client has restored the stashed draft; else press the key. Returns whether it is back."""
-        return await asyncio.to_thread(_restore_draft, agent)
+        try:
+            return await asyncio.to_thread(_restore_draft, agent)
+        except Refused:
+            return False  # the client ended
 
     async def press_key(self, agent: Agent, key: str) -> None:
         """Check that the pane is still the client's, then press one key."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from claude_headspace.inputs.policy.inspection import Request, inspect
+from claude_headspace.inputs.policy.inspection import MAX_ARGUMENT_CHARS, Request, inspect
 from claude_headspace.inputs.policy.inspector import TOO_COMPLEX, InspectionFailed, Inspector
 from claude_headspace.inputs.policy.shell.budget import IN_PROCESS, BudgetExceeded
 from claude_headspace.kernel.policy.call import Trait
@@ -65,4 +65,4 @@ def test_exceeded_budget_is_a_trait(inspector: Inspector) -> None:
 def test_long_arguments_are_shortened() -> None:
     """Rules see the beginning and the end."""
     argument = inspect(request(f"curl {'a' * 5_000}{'b' * 5_000}")).programs[0].arguments[0]
-    assert (argument[0], argument[-1], len(argument)) == ("a", "b", 4_000)
+    assert (argument[0], argument[-1], len(argument)) == ("a", "b", MAX_ARGUMENT_CHARS)

@@ -113,7 +113,7 @@ def test_a_command_starts_at_the_last_commit_before_it(repository: Repository) -
     assert "two" not in first.files[0].diff
 
 
-@pytest.mark.parametrize("start_commit", [None, "0" * 40])
+@pytest.mark.parametrize("start_commit", [None, "0" * 40, "--output=file"])
 def test_an_unknown_start_is_the_last_commit_before(repository: Repository, start_commit: str | None) -> None:
     """Not recorded, or removed from the repository since."""
     repository.write("kept.txt", "one\n", at=2001)
@@ -195,6 +195,29 @@ def test_programs_of_the_repository_do_not_run(repository: Repository, tmp_path:
     repository.write("kept.txt", "a\nB\nc\n", at=2001)
     assert statuses(read(repository)) == {"kept.txt": "modified", ".gitattributes": "added"}
     assert not mark.exists()
+
+
+def test_a_filter_that_cannot_be_switched_off_is_a_problem(repository: Repository, tmp_path: Path) -> None:
+    """Its name cannot be given on a command line, so nothing is read."""
+    mark = tmp_path / "ran"
+    repository.git("config", "filter.a=b.clean", f"touch {mark}; cat")
+    repository.write(".gitattributes", "* filter=a=b\n", at=2001)
+    repository.write("kept.txt", "a\nB\nc\n", at=2001)
+    found = read_changes(str(repository.root), RepositoryQuery(since=2000 * SECOND), Redactor())
+    assert (found.files, mark.exists()) == ([], False)
+    assert found.problem is not None
+    assert "filter" in found.problem
+
+
+def test_another_work_tree_is_not_read(repository: Repository, tmp_path: Path) -> None:
+    """The files of the project count, whatever the repository configures."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept.txt").write_text("private\n")
+    repository.git("config", "core.worktree", str(other))
+    repository.write("kept.txt", "a\nB\nc\n", at=2001)
+    [file] = read(repository).files
+    assert (file.added, "private" in file.diff) == (1, False)
 
 
 def test_reading_changes_nothing(repository: Repository) -> None:

@@ -12,7 +12,7 @@ from claude_headspace.inputs.policy.shell.markers import without_markers
 from claude_headspace.kernel.policy.call import PathUse, Program, Trait, Use
 from claude_headspace.kernel.tools import FileUse
 
-MAX_ARGUMENT_CHARS = 4_000
+MAX_ARGUMENT_CHARS = 1_000
 """Of a longer argument, rules see the beginning and the end."""
 
 

@@ -10,6 +10,7 @@ Rules
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ MAX_NEW_FILES = 1_000
 MAX_NEW_FILE_BYTES = 512 * 1024
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without files, which git knows in every repository."""
+
+COMMIT = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
 Redact = Callable[[bytes], bytes]
 
@@ -98,7 +101,8 @@ class _Reader:
         """The commit at the start of the session; the empty tree if there was none."""
         if self._head is None:
             return EMPTY_TREE
-        if (known := self._query.start_commit) is not None and self._exists(known):
+        known = self._query.start_commit or ""
+        if COMMIT.fullmatch(known) and self._exists(known):
             return known
         before = f"--before=@{self._query.since // SECOND - 1} +0000"
         return self._git.read("rev-list", "-1", before, "HEAD").decode().strip() or EMPTY_TREE

@@ -26,6 +26,8 @@ SETTINGS = (
     "diff.mnemonicPrefix=false",
     "diff.autoRefreshIndex=false",
     "diff.relative=false",
+    "diff.suppressBlankEmpty=false",
+    "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
     "protocol.allow=never",
 )
@@ -62,13 +64,15 @@ class Git:
     @cached_property
     def _no_filters(self) -> tuple[str, ...]:
         """Settings that switch off every configured filter."""
-        names = self.read("config", "-z", "--name-only", "--get-regexp", FILTERS, accept=(0, 1))
-        values = ((name, "false" if name.endswith(".required") else "") for name in split_texts(names))
-        return tuple(f"{name}={value}" for name, value in values)
+        names = split_texts(self.read("config", "-z", "--name-only", "--get-regexp", FILTERS, accept=(0, 1)))
+        if any("=" in name for name in names):
+            raise GitError("The repository configures a filter that cannot be switched off.")
+        return tuple(f"{name}={'false' if name.endswith('.required') else ''}" for name in names)
 
     def _run(self, settings: tuple[str, ...], arguments: tuple[str, ...], accept: tuple[int, ...] = (0,)) -> bytes:
         options = [option for setting in settings for option in ("-c", setting)]
-        command = ["git", "--no-pager", "--literal-pathspecs", "-C", self._root, *options, *arguments]
+        place = ["-C", self._root, "--work-tree", self._root]  # a repository can configure another work tree
+        command = ["git", "--no-pager", "--literal-pathspecs", *place, *options, *arguments]
         try:
             process = subprocess.Popen(
                 command,

@@ -22,6 +22,7 @@ DIFF_OPTIONS = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
     "--ignore-submodules=dirty",
+    "--submodule=short",
     "-O/dev/null",
 )
 """The options of `git diff` that `parse_diff` expects."""

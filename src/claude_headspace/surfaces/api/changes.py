@@ -5,6 +5,8 @@ reason.
 """
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import msgspec
 
@@ -18,20 +20,23 @@ from claude_headspace.surfaces.read.changes import Scope, ToolChanges
 from claude_headspace.surfaces.read.model import ReadModel
 
 ACTION = "repository_changes"
+MAX_THREADS = 2
 MAX_REMOTE_CHARACTERS = 256 * 1024
 """How long the diffs from another machine may be together: they pass through the log."""
 
 
 class RepositoryReader:
-    """Reads the repositories of this host's agents."""
+    """Reads the repositories of this host's agents, in threads of its own: a file system can be slow."""
 
     def __init__(self, redact: Redact) -> None:
         self._redact = redact
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="git")
 
     async def read(self, agent: Agent, action: Action) -> RepositoryChanges:
-        """What changed in the agent's repository, in a thread."""
+        """What changed in the agent's repository."""
         query = msgspec.json.decode(action.text, type=RepositoryQuery)
-        return await asyncio.to_thread(read_changes, agent.project.root, query, self._redact)
+        read = partial(read_changes, agent.project.root, query, self._redact)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, read)
 
 
 class Changes:

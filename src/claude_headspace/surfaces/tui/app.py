@@ -327,9 +327,18 @@ class Top(App[None]):
             self.push_screen(Prompt(agent["name"], self._palette), partial(self._send, agent))
 
     def _send(self, agent: Json, text: str | None) -> None:
+        """Send a prompt. If it is refused, the user gets the text back."""
+        from claude_headspace.surfaces.tui.dialogs import Prompt
+
+        def refuse(error: HeadspaceError) -> None:
+            self._show_error(error)
+            if not self.screen.is_modal:
+                again = Prompt(agent["name"], self._palette, text or "", clean_text(error.message))
+                self.push_screen(again, partial(self._send, agent))
+
         if text:
             self.show_message(Span(f"Sending to {agent['name']}…", "dim"))
-            self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result)
+            self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result, refuse)
 
     def action_answer(self) -> None:
         """Open the panel for the newest wait that can be answered here."""
@@ -366,23 +375,31 @@ class Top(App[None]):
         return None
 
     def _load_request(self, wait: Json, panel: "AnswerPanel", everything: bool) -> None:
+        problem = "The complete request could not be loaded: "
         self._run_in_thread(
             lambda: self._agent_actions.request(wait, everything=everything),
-            panel.show_request,
-            lambda error: panel.finish(f"The complete request could not be loaded: {error.message} {error.hint}"),
+            lambda details: panel.show_request(details) if panel is self.screen else None,
+            lambda error: self._finish_panel(panel, f"{problem}{error.message} {error.hint}"),
         )
 
     def _send_answer(self, agent: Json, panel: "AnswerPanel", answer: dict[str, Any]) -> None:
         def finish(result: ActionResult) -> None:
             found = self._next_wait(panel.wait_id)
-            panel.finish(result.message, f"{found[0]['name']} {wait_text(found[1])}" if found else "")
+            self._finish_panel(panel, result.message, f"{found[0]['name']} {wait_text(found[1])}" if found else "")
 
         self._mark_seen(agent["id"])
         self._run_in_thread(
             lambda: self._agent_actions.answer(agent, panel.details, answer),
             finish,
-            lambda error: panel.finish(f"{error.message} {error.hint}"),
+            lambda error: self._finish_panel(panel, f"{error.message} {error.hint}"),
         )
+
+    def _finish_panel(self, panel: "AnswerPanel", text: str, next_text: str = "") -> None:
+        """Show a result in the panel; in the footer if the user has closed the panel."""
+        if panel is self.screen:
+            panel.finish(text, next_text)
+        else:
+            self.show_message(Span(text))
 
     def _close_stale_panel(self) -> None:
         """Tell the user if the wait of the panel was answered elsewhere. The panel stays until it is closed."""

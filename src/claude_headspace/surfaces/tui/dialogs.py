@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -9,6 +10,7 @@ from textual.events import Key as KeyEvent
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
+from claude_headspace.surfaces.text.formatting import cut, one_line
 from claude_headspace.surfaces.tui.presentation.frame import help_lines
 from claude_headspace.surfaces.tui.widgets import LinePane
 
@@ -62,16 +64,19 @@ class Prompt(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
 
-    def __init__(self, name: str, palette: str) -> None:
+    def __init__(self, name: str, palette: str, text: str = "", problem: str = "") -> None:
         super().__init__()
         self._agent_name = name
         self._palette = palette
+        self._text = text
+        self._problem = problem
 
     def compose(self) -> ComposeResult:
         with Container(id="prompt") as box:
-            box.border_title = f"prompt to {self._agent_name}"
+            title = self._problem or f"prompt to {self._agent_name}"
+            box.border_title = Text(cut(one_line(title), max(self.app.size.width - 6, 20)))  # Text: no markup
             box.border_subtitle = "enter send · ctrl+j new line · esc cancel"
-            yield PromptArea(compact=True, highlight_cursor_line=False)
+            yield PromptArea(self._text, compact=True, highlight_cursor_line=False)
 
     def on_mount(self) -> None:
         self.query_one(PromptArea).focus()
