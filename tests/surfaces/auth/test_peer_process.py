@@ -54,7 +54,7 @@ def test_closed_connections_are_gone(look: Callable[[int, int], Peer], listener:
 
 
 NOT_DUMPABLE = """
-import ctypes, encodings.idna, os, socket
+import ctypes, encodings.ascii, encodings.idna, os, socket
 from claude_headspace.surfaces.auth.peer_process import peer_of
 if os.getuid() == 0:  # root can inspect every process
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
