@@ -59,11 +59,11 @@ class Agent:
             self._fire("post-tool-use", **call)
         self._fire("stop", last_assistant_message="Done.")
 
-    def changed_files(self) -> int:
-        """How many files the latest command changed, according to the API."""
+    def changes(self) -> dict[str, Any]:
+        """What the latest command changed, according to the API."""
         token = daemon.read_token(self._home, "read")
         headers = {"Authorization": f"Bearer {token}"}
-        return len(self._request("GET", f"/api/agents/{self.id}/changes?command=latest", None, headers)["files"])
+        return self._request("GET", f"/api/agents/{self.id}/changes?command=latest", None, headers)
 
     def _fire(self, event: str, **fields: Any) -> dict[str, Any]:
         payload = {"session_id": str(self._directory), "cwd": str(self._directory), **fields}
@@ -94,20 +94,21 @@ def run(options: Options) -> list[Row]:
         with daemon.daemon(home) as server:
             options.progress("changed_files: requests")
             return [
-                _row("latest command, without a repository", plain, server.port),
-                _row("latest command, in a repository", repository, server.port),
+                _row("latest command, without a repository", plain, server.port, has_repository=False),
+                _row("latest command, in a repository", repository, server.port, has_repository=True),
             ]
 
 
-def _row(name: str, agent: Agent, port: int) -> Row:
+def _row(name: str, agent: Agent, port: int, *, has_repository: bool) -> Row:
     agent.connect(port)
     agent.work(EDITS)
-    if agent.changed_files() != EDITS:
+    found = agent.changes()
+    if len(found["files"]) != EDITS or bool(found["since_commit"]) != has_repository:
         raise BenchError("the changes of the command are not complete")
     times = []
     for _ in range(TIMES):
         began = time.perf_counter()
-        agent.changed_files()
+        agent.changes()
         times.append((time.perf_counter() - began) * 1000)
     note = f"{EDITS} files, {EVENTS:,} events, median of {TIMES} requests"
     return Row(f"changes of the {name}", statistics.median(times), "ms", at_most(LIMIT_MS), note)

@@ -3,11 +3,12 @@
 The daemon runs in this process, in the home that the environment names, on SQLite and with the default settings, so
 with guards. The request is the one that the installed hook script sends when it asks. It goes to the ASGI application
 directly: the HTTP server is not part of the path. An agent with a running turn exists. `PreToolUse` and `PostToolUse`
-take turns; the first ones warm up imports and caches.
+take turns; the first ones warm up imports and caches. Two kinds of calls alternate: `git status`, whose analysis is
+cached, and a command that the daemon has not analysed before.
 
 A recording lasts from the entry into the application until no function of the package has been called for `QUIET`.
-Work that waits for a timer, such as the board displays, is not part of it. Background work may still fall into a
-recording, so the median of several is taken.
+Work that waits for a timer, such as the board displays, is not part of it. A background check may still fall into a
+recording and only adds calls, so the smallest of several is taken.
 """
 
 import asyncio
@@ -16,8 +17,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,18 @@ from bench import sessions
 from bench.recorder import Call, Recorder, merged
 
 WARM_UP = 5
-RECORDINGS = 7
+RECORDINGS = 5
+"""Per kind of call."""
 QUIET = 0.02
 """Seconds without a call after which a request is finished."""
 SETTLE_SECONDS = 0.6
 """Before a recording: longer than the pauses after which the daemon updates its displays."""
-COMMAND = {"command": "git status", "description": "Show working tree status"}
+REPEATED, NEW = "repeated", "new"
+COMMANDS: dict[str, Callable[[int], str]] = {
+    REPEATED: lambda _step: "git status",
+    NEW: lambda step: f"git log --oneline -n {step} -- src/file{step}.py",
+}
+"""The command of a step, by kind."""
 RESULT = {"stdout": "On branch main\nnothing to commit, working tree clean", "stderr": "", "interrupted": False}
 
 
@@ -46,46 +54,54 @@ def application() -> Any:
 
 
 def main(file: Path, project: Path, token: str) -> None:
-    """Record, and write the median."""
+    """Record, and write the smallest recording of each kind."""
     found = importlib.util.find_spec("claude_headspace")
     assert found is not None
     assert found.origin is not None
     recorder = Recorder(Path(found.origin).parent)
     recorder.install()
     recordings = asyncio.run(_record(recorder, project, token))
-    by_size = sorted(recordings, key=lambda each: sum(call.is_counted for call in each[1]))
-    payload, calls = by_size[len(by_size) // 2]
-    file.write_text(json.dumps(_result(payload, calls)))
+    file.write_text(json.dumps({kind: _result(*min(some, key=_size)) for kind, some in recordings.items()}))
 
 
-async def _record(recorder: Recorder, project: Path, token: str) -> list[tuple[bytes, list[Call]]]:
-    """The recorded requests, each with its payload."""
+def _size(recording: tuple[bytes, list[Call]]) -> int:
+    return sum(call.is_counted for call in recording[1])
+
+
+async def _record(recorder: Recorder, project: Path, token: str) -> dict[str, list[tuple[bytes, list[Call]]]]:
+    """The recorded requests by kind, each with its payload."""
     app = application()
     script = sessions.script(1, project, Path(os.environ["CLAUDE_CONFIG_DIR"]))
-    recordings = []
+    recordings: dict[str, list[tuple[bytes, list[Call]]]] = {kind: [] for kind in COMMANDS}
     async with _lifespan(app):
         await _send(app, token, "SessionStart", script.start.filled())
         await _send(app, token, "UserPromptSubmit", script.prompt.filled(sessions.prompt_id_of(1, 0)))
-        for number, (before, after) in zip(range(WARM_UP + RECORDINGS), _tool_hooks(script), strict=False):
-            if number >= WARM_UP:
-                await asyncio.sleep(SETTLE_SECONDS)
-                recorder.begin()
+        for _kind, before, after in islice(_tool_hooks(script), WARM_UP * len(COMMANDS)):
             await _send(app, token, "PreToolUse", before)
-            if number >= WARM_UP:
-                await _until_quiet(recorder)
-                recordings.append((before, recorder.end()))
+            await _send(app, token, "PostToolUse", after)
+        for kind, before, after in islice(_tool_hooks(script, WARM_UP), RECORDINGS * len(COMMANDS)):
+            await asyncio.sleep(SETTLE_SECONDS)
+            recorder.begin()
+            await _send(app, token, "PreToolUse", before)
+            await _until_quiet(recorder)
+            recordings[kind].append((before, recorder.end()))
             await _send(app, token, "PostToolUse", after)
     return recordings
 
 
-def _tool_hooks(script: sessions.Script) -> Iterator[tuple[bytes, bytes]]:
-    """The two hooks of one `git status` after the other, in the same turn."""
-    prompt_id, step = sessions.prompt_id_of(script.number, 0), 0
-    while True:
+def _tool_hooks(script: sessions.Script, first: int = 0) -> Iterator[tuple[str, bytes, bytes]]:
+    """The two hooks of one call after the other, in the same turn, each with its kind."""
+    prompt_id = sessions.prompt_id_of(script.number, 0)
+    for step in count(first * len(COMMANDS)):
+        kind = list(COMMANDS)[step % len(COMMANDS)]
+        called = {"command": COMMANDS[kind](step), "description": "Show the state of the repository"}
         ids = prompt_id, sessions.tool_use_id_of(script.number, 0, step)
         pre, post = (json.loads(template.filled(*ids)) for template in script.calls[0])
-        yield _encoded(pre | {"tool_input": COMMAND}), _encoded(post | {"tool_input": COMMAND, "tool_response": RESULT})
-        step += 1
+        yield (
+            kind,
+            _encoded(pre | {"tool_input": called}),
+            _encoded(post | {"tool_input": called, "tool_response": RESULT}),
+        )
 
 
 def _encoded(payload: dict[str, object]) -> bytes:

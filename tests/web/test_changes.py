@@ -234,3 +234,46 @@ def test_changes_on_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path,
     expect(page.get_by_role("button", name="Side by side")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert axe_violations(page, axe, "light") == []
+
+
+def test_what_tools_changed(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """From the hooks of real tool calls to the page, for the agent and for one command."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**session, "prompt": "Round once"}).json()["agent_id"]
+    patch = {"oldStart": 10, "oldLines": 2, "newStart": 10, "newLines": 2, "lines": [" a", "-b", "+c"]}
+    edit = {"file_path": f"{tmp_path}/cart.py", "old_string": "b", "new_string": "c"}
+    call = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": "t1", "tool_response": {"structuredPatch": [patch]}}
+    daemon.post("post-tool-use", {**session, **call})
+    daemon.post("stop", {**session, "last_assistant_message": "Done."})
+    daemon.post("user-prompt-submit", {**session, "prompt": "Write a note"})
+    note = {"file_path": f"{tmp_path}/note.md", "content": "# Note\n"}
+    written: dict[str, Any] = {"type": "create", "content": "# Note\n", "structuredPatch": [], "originalFile": None}
+    daemon.post(
+        "post-tool-use",
+        {**session, "tool_name": "Write", "tool_input": note, "tool_use_id": "t2", "tool_response": written},
+    )
+    page = pages.open(daemon, f"/agents/{agent}?tab=changes")
+    files = page.get_by_role("region", name="Changed files").get_by_role("button")
+    expect(files).to_have_count(2)
+    assert "10 10 a" in shown_rows(page)
+    assert "11 +c" in shown_rows(page)
+    page.get_by_role("combobox", name="Command").select_option(index=1)
+    expect(files).to_have_count(1)
+    expect(files).to_contain_text("note.md +1")
+
+
+def test_a_repository_that_cannot_be_read(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The reason is shown above the edits by tools."""
+    page = open_changes(pages, daemon, tmp_path, {**SMALL, "git_problem": "git took too long."})
+    expect(page.locator("main .notice")).to_contain_text("git took too long.")
+    expect(page.get_by_text("def total")).to_be_visible()
+
+
+def test_the_wait_of_an_agent_is_one_key_away(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """w goes from the changes to the wait in the conversation."""
+    page = open_changes(pages, daemon, tmp_path, SMALL)
+    daemon.post("stop", {"session_id": "one", "cwd": str(tmp_path), "last_assistant_message": "Shall I commit?"})
+    page.get_by_role("button", name="Go to wait").wait_for()
+    page.keyboard.press("w")
+    expect(page.get_by_role("region", name="Conversation")).to_be_visible()
+    expect(page.locator(".wait")).to_be_focused()

@@ -134,9 +134,9 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
-        answer, max_bytes = self.hooks.pipeline.answer, base.settings.max_body_bytes
+        reply_to, max_bytes = self.hooks.pipeline.reply_to, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, answer, max_bytes, base.metrics, event_name_reader)
+            HookEndpoint(self.inputs.receiver, reply_to, max_bytes, base.metrics, event_name_reader)
             for event_name_reader in (None, read_event_name)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)

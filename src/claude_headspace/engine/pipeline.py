@@ -1,4 +1,4 @@
-"""The pipeline of a hook: it is received, judged, stored with everything that follows from it, published, and answered.
+"""The pipeline of a hook: receive, judge, store with everything that follows from it, publish, and reply.
 
     receive   wrapped in an envelope and decoded, once              inputs/receive/receiver.py
     order     hooks that wait in the spool are stored first         inputs/receive/spool.py
@@ -7,10 +7,10 @@
     store     correlated, judged, evolved, advised, committed       engine/writer.py, engine/batch.py
               or put into the spool if the journal does not commit  engine/spool_fallback.py
     publish   subscribers get the committed changes                 engine/changes.py
-    answer    with the verdict and the context to inject            engine/context_injection.py
+    reply     with the verdict and the context to inject            engine/context_injection.py
               or held open until a person answers                   outputs/held_hooks.py
 
-Hooks enter in three ways: over HTTP (`answer`), over the socket (`process`) and from the spool (`process_spooled`).
+Hooks enter in three ways: over HTTP (`reply_to`), over the socket (`process`) and from the spool (`process_spooled`).
 
 Rules
 - An event is decoded when it is received. Every later step uses that `Event`.
@@ -87,7 +87,7 @@ class HookPipeline:
 
     # --- the three entries ---
 
-    async def answer(self, received: Received, *, reply_reaches_client: bool) -> Reply:
+    async def reply_to(self, received: Received, *, reply_reaches_client: bool) -> Reply:
         """Process a hook that arrived over HTTP: from the hook script, or from anyone else."""
         if not reply_reaches_client:
             outcome = await self._store(received, trusted=False)

@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 MAX_BATCH = 128
 RETRY_SECONDS = 1.0
 
-Answer = TypeVar("Answer")
+Value = TypeVar("Value")
 
 
 class Job(msgspec.Struct):
@@ -163,11 +163,11 @@ class EventWriter:
         )
         return await self.submit(envelope, agent_id)
 
-    async def transact(self, work: Callable[[Transaction], Answer]) -> Answer:
+    async def transact(self, work: Callable[[Transaction], Value]) -> Value:
         """Run work in a transaction of its own, in a thread."""
         if self._check_may_write is not None:
             self._check_may_write()
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Job(work, future))
         return await future
 
@@ -231,7 +231,7 @@ class EventWriter:
             except Exception as error:  # noqa: BLE001  # the caller gets it
                 _settle(job.future, error)
 
-    def _do(self, work: Callable[[Transaction], Answer]) -> Answer:
+    def _do(self, work: Callable[[Transaction], Value]) -> Value:
         with self._journal.transaction() as transaction:
             return work(transaction)
 

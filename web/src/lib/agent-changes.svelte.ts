@@ -24,7 +24,7 @@ export class AgentChanges {
 
   /** Load the changes and follow the stream. Returns a function that stops following. */
   follow(): () => void {
-    const load = (): void => void (this.shown.value === null ? this.shown : this.#newest).load(() => this.#request());
+    const load = (): void => void (this.shown.value?.files.length ? this.#newest : this.shown).load(() => this.#request());
     load();
     const reload = throttle(RELOAD_MILLISECONDS, load);
     return board.subscribe((events) => {
@@ -35,6 +35,7 @@ export class AgentChanges {
   showNewest(): void {
     if (this.#newest.value) this.shown.value = this.#newest.value;
     this.#newest.clear();
+    this.loadedFiles.clear();
   }
 
   /** Replace a truncated file by the complete one. */
@@ -60,9 +61,12 @@ export class AgentChanges {
 
 /** Whether two versions of the changes show different things. */
 function differ(one: Changes, other: Changes): boolean {
-  return summary(one) !== summary(other);
+  if (one.commits.length !== other.commits.length || one.files.length !== other.files.length) return true;
+  return one.files.some((file, index) => filesDiffer(file, other.files[index]!));
 }
 
-function summary(changes: Changes): string {
-  return JSON.stringify([changes.commits.length, changes.files.map((file) => [file.path, file.added, file.removed])]);
+/** A file that was loaded completely is the same as its truncated version. */
+function filesDiffer(one: ChangedFile, other: ChangedFile): boolean {
+  if (one.path !== other.path || one.added !== other.added || one.removed !== other.removed) return true;
+  return one.complete && other.complete && one.diff !== other.diff;
 }

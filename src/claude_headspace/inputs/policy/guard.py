@@ -209,7 +209,8 @@ class PolicyGuard:
                 verdict = decide(prepared.policy, get_subject(agent), prepared.call)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
-            lapse = _describe_error(error)
+            self._unanalysed += 1
+            verdict = _ask_about_failure(msgspec.structs.replace(prepared, failure=_describe_error(error)))
         if lapse is None:
             return verdict
         self._record_lapse(lapse, envelope.fired_at)

@@ -28,7 +28,7 @@ class Reply(NamedTuple):
     is_stored: bool
 
 
-class Answer(Protocol):
+class ReplyToHook(Protocol):
     """Processes a hook. The reply is meant for the client, or is a report for API users."""
 
     async def __call__(self, received: Received, *, reply_reaches_client: bool) -> Reply:
@@ -57,13 +57,13 @@ class HookEndpoint:
     def __init__(
         self,
         receiver: HookReceiver,
-        answer: Answer,
+        reply_to: ReplyToHook,
         max_body_bytes: int,
         counters: HookCounters,
         read_event_name: Callable[[bytes], str] | None = None,
     ) -> None:
         self._receiver = receiver
-        self._answer = answer
+        self._reply_to = reply_to
         self._max_body_bytes = max_body_bytes
         self._counters = counters
         self._read_event_name = read_event_name
@@ -105,7 +105,7 @@ class HookEndpoint:
             trusted = bool(scope.get(TRUSTED))
             received = await self._receiver.receive(event, body, headers, trusted=trusted)
             for_client = trusted and HOOK_REPLY_HEADER in headers
-            reply = await self._answer(received, reply_reaches_client=for_client)
+            reply = await self._reply_to(received, reply_reaches_client=for_client)
         return reply.content, received.envelope.name if reply.is_stored else ""
 
 

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.claude_code import CLIENT_VARIABLES
 from claude_headspace.errors import Forbidden
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
-
-AGENT_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 
 
 @examples("headspace open", "headspace open --print")
@@ -55,4 +54,4 @@ def open_in_browser(link: str) -> bool:
 
 def is_agent() -> bool:
     """Whether an agent runs this command."""
-    return any(os.environ.get(name) for name in AGENT_VARIABLES)
+    return any(os.environ.get(name) for name in CLIENT_VARIABLES)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code import tool_of
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.tools import describe_call
 from claude_headspace.config import Paths
@@ -189,8 +190,7 @@ def _subject(client: ApiClient, agent_id: str, cache: dict[str, tuple[str, Subje
 
 
 def _judge(book: RuleBook, payload: Json, subject: Subject, root: str, home: str) -> tuple[Json, str]:
-    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
-    given = given if isinstance(given, dict) else {}
+    tool, given = tool_of(payload)
     directory = str(payload.get("cwd") or root or home)
     call = analyse_call(describe_call(tool, given), book, directory=directory, home=home, project=root)
     return _verdict(book.policy, subject, call), call_text(tool, given)

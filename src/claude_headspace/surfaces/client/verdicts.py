@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from claude_headspace.clients.claude_code import tool_of
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 PAGE = 1_000
@@ -13,7 +14,7 @@ def verdicts_of(client: ApiClient, agent_id: str, last: int) -> list[Json]:
     found = [event for event in client.events(agent_id, limit=PAGE) if event["verdict"]]
     return [
         {"rule": None, "reason": None, "enforced": True, "lapse": None, **event["verdict"]}
-        | {"seq": event["seq"], "at": event["fired_at"], "call": _payload_text(event["payload"])}
+        | {"seq": event["seq"], "at": event["fired_at"], "call": call_text(*tool_of(event["payload"]))}
         for event in found[-last:]
     ]
 
@@ -22,8 +23,3 @@ def call_text(tool: str, given: dict[str, Any]) -> str:
     """A tool call in short: the tool and its main input."""
     first = next((given[name] for name in INPUT_FIELDS if isinstance(given.get(name), str)), "")
     return f"{tool}: {first}" if first else tool
-
-
-def _payload_text(payload: Json) -> str:
-    given = payload.get("tool_input")
-    return call_text(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {})

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from claude_headspace.clients.claude_code import SESSION_VARIABLE
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
@@ -242,7 +243,7 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
 
     The session is compared first: a child has its own, but inherits the other variables of its parent.
     """
-    session, pane = env.get("CLAUDE_CODE_SESSION_ID"), env.get("TMUX_PANE")
+    session, pane = env.get(SESSION_VARIABLE), env.get("TMUX_PANE")
     wrappers = {env[name] for name in ("CLAUDE_HEADSPACE_SESSION_ID", "CLAUDE_SESSION_ID") if env.get(name)}
     pid = env.get("CLAUDE_PID", "")
     pids = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]

@@ -53,7 +53,7 @@ _WRITES = (
 ).split()
 _COPIES = "copyFileSync copyFile cpSync copy copy_file cp cp_r ln_s symlink symlinkSync link linkSync".split()
 _MOVES = "rename renameSync move mv moveSync rename-file".split()
-_OPENS = "open openSync fopen File.open File.new File.open! sysopen sysopen!".split()
+_OPENS = "open openSync fopen File.open File.new sysopen".split()
 _ALL_CALLS = sorted({*_RUNNERS, *_DELETES, *_WRITES, *_COPIES, *_MOVES, *_OPENS}, key=len, reverse=True)
 _CALL = re.compile(
     r"(?<![\w$-])("
@@ -204,7 +204,7 @@ class Language(msgspec.Struct, frozen=True):
     """Other options that take a value."""
 
 
-_NODE = Language(("e", "eval", "p", "print", "pe"), valued=("r", "require", "import", "loader"))
+_NODE = Language(("e", "eval", "p", "print"), valued=("r", "require", "import", "loader"))
 
 LANGUAGES = {
     "python": Language(("c",), analyse_python, ("m", "W", "X")),

@@ -64,7 +64,7 @@ def _is_git_text(option: str) -> bool:
 
 # --- terminals and networks -------------------------------------------------------------------------------------------
 
-_TMUX_VALUED = tuple("t n c s x y F e f L S b d".split())
+_TMUX_VALUED = tuple("t n c s x y F e f".split())
 _TMUX_RUNS = (
     "run run-shell new neww new-window new-session splitw split-window respawn-pane respawn-window if-shell pipe-pane "
 )
@@ -77,8 +77,7 @@ def run_tmux(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow
     words = list(map(unmark, arguments))
     start = next((index for index, word in enumerate(words) if word in _TMUX_COMMANDS), None)
     if start is not None:
-        valued = _TMUX_VALUED if words[start] != "new-session" else tuple("t n c s x y F e f".split())
-        rest = parse_arguments(arguments[start + 1 :], tuple(set(valued) - {"d", "b"})).operands
+        rest = parse_arguments(arguments[start + 1 :], _TMUX_VALUED).operands
         text = " ".join(word for word in map(unmark, rest) if word not in _TMUX_KEYS)
         shell.create_subshell().run(text)
     return run_program(shell, path, [], stdin)

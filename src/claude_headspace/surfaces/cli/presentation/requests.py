@@ -74,7 +74,7 @@ def _chopped(text: str, width: int, role: str) -> list[Line]:
 
 
 def suggestion_text(suggestion: Json) -> str:
-    """What a suggestion grants, and where: "Allow Bash(npm test:*), for this session"."""
+    """What a suggestion grants, and where it is stored."""
     return f"{suggestion['words']}, for {suggestion['destination']}"
 
 
