@@ -246,7 +246,7 @@ run("link", *link, env=clean)
 headspace("socket", "rpc", "waits.answer", json.dumps({{"wait": wait, "decision": "allow"}}), env=clean)
 Path("tried.json").write_text(json.dumps(tried))
 """
-REFUSED = "agents cannot answer for their user"
+REFUSED = "comes from inside an agent"
 
 
 def test_an_agent_cannot_answer_from_its_own_tools(tmp_path: Path) -> None:

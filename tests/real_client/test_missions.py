@@ -27,7 +27,7 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
     installation, home = runner.installation, runner.home
     script = {
         "Send somebody": [reply(bash(START)), reply(text("On its way."))],
-        "by yourself": [reply(text("ANSWERED-4712"))],
+        "without asking": [reply(text("ANSWERED-4712"))],
         "Report before you end": [reply(bash("headspace report REPORTED-4711")), reply(text("Bye."))],
         "A worker has finished": [reply(text("So there are four."))],
     }

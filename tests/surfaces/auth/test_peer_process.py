@@ -51,3 +51,29 @@ def test_closed_connections_are_gone(look: Callable[[int, int], Peer], listener:
         ours = listener.accept()[0]
     with ours:
         assert look(their_port, port) == Peer(None, is_gone=True)
+
+
+NOT_DUMPABLE = """
+import ctypes, encodings.ascii, encodings.idna, os, socket
+from claude_headspace.surfaces.auth.peer_process import peer_of
+if os.getuid() == 0:  # root can inspect every process
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+with socket.create_server(("127.0.0.1", 0)) as listener:
+    port = listener.getsockname()[1]
+    if os.fork() == 0:
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        with socket.create_connection(("127.0.0.1", port)) as theirs:
+            theirs.recv(1)
+        os._exit(0)
+    ours, (_, their_port) = listener.accept()
+    with ours:
+        print(peer_of(their_port, port))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system does not name the user of a socket")
+def test_a_process_that_cannot_be_inspected_is_hidden() -> None:
+    """The socket belongs to our user, and the process that has it is not dumpable."""
+    command = [sys.executable, "-c", NOT_DUMPABLE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == str(Peer(None, is_hidden=True)), done.stderr
