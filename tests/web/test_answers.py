@@ -1,5 +1,6 @@
 """Waits that a client holds open are answered on the page."""
 
+import json
 import re
 from pathlib import Path
 
@@ -56,6 +57,38 @@ def test_allow_with_edited_input(pages: Pages, daemon: RunningDaemon, tmp_path: 
     edited.fill('{"command": "make test"}')
     page.get_by_role("button", name="Allow with this input").click()
     assert decision(hook) == {"behavior": "allow", "updatedInput": {"command": "make test"}}
+
+
+def test_each_wait_edits_the_input_of_its_own_call(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Two edits of one file look the same in one line, but the editor has the input of the right one."""
+    file = tmp_path / "app.py"
+    file.write_text("one\ntwo\n")
+    common = {"session_id": "one", "cwd": str(tmp_path), "tool_name": "Edit"}
+    daemon.post("user-prompt-submit", {**common, "prompt": "Go"})
+    inputs = [{"file_path": str(file), "old_string": word, "new_string": word.upper()} for word in ("one", "two")]
+    calls = [{**common, "tool_input": each, "tool_use_id": each["new_string"]} for each in inputs]
+    for call in calls:
+        daemon.post("pre-tool-use", call)
+    hooks = [started(HeldHook(daemon, call), daemon) for call in calls]
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    for shown, hook, expected in zip(page.locator("article.wait").all(), hooks, inputs, strict=True):
+        shown.get_by_role("button", name="Edit…").click()
+        settle(page)
+        assert json.loads(shown.get_by_label("Tool input").input_value()) == expected
+        shown.get_by_role("button", name="Allow with this input").click()
+        assert decision(hook) == {"behavior": "allow", "updatedInput": expected}
+
+
+def test_an_input_with_a_redacted_part_is_not_edited(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The card says why; no editor with another input is offered."""
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": f"curl -H 'Authorization: Bearer {secret}' x"})
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    page.get_by_role("button", name="Edit…").click()
+    expect(page.locator("article.wait .status")).to_contain_text("redacted")
+    expect(page.get_by_label("Tool input")).to_have_count(0)
 
 
 def test_keys_answer_the_focused_wait(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:

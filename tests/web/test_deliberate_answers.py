@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import Pages
-from tests.web.held_waits import HeldHook, answers, decision, hold, settle
+from tests.web.held_waits import HeldHook, answers, decision, hold, settle, started
 
 RULE = {
     "type": "addRules",
@@ -154,6 +154,75 @@ def test_a_double_press_answers_once(pages: Pages, daemon: RunningDaemon, tmp_pa
     page.keyboard.press("y")
     pause(page)
     assert answers(daemon) == ["allowed"]
+
+
+def test_enter_on_a_button_follows_the_rules_of_keys(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Twice in a row, held down, or after `g`, it answers nothing; on its own it does."""
+    hook = hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    button = allow_button(page.locator("article.wait"))
+    button.focus()
+    page.wait_for_timeout(350)
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(250)
+    page.keyboard.press("Enter")
+    pause(page)
+    assert answers(daemon) == []
+    for key in ("Enter", "Space"):
+        page.locator("article.wait").focus()
+        button.focus()
+        hold_down(page, key, 1_000)
+    page.keyboard.press("g")
+    pause(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(IGNORED)).to_be_visible()
+    assert answers(daemon) == []
+    pause(page)
+    page.keyboard.press("Enter")
+    assert decision(hook) == {"behavior": "allow"}
+
+
+def test_a_held_enter_answers_one_wait(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The offer of the next wait gets the focus, and the key that is still down does not press it."""
+    first, _ = hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    allow_button(card(page, "make first")).focus()
+    settle(page)
+    hold_down(page, "Enter", 1_500)
+    assert decision(first) == {"behavior": "allow"}
+    expect(page.get_by_role("button", name="Next:")).to_be_focused()
+    assert answers(daemon) == ["allowed"]
+
+
+def hold_down(page: Page, key: str, milliseconds: int) -> None:
+    """Hold a key down, with the repeated presses of a keyboard."""
+    for _ in range(milliseconds // 50):
+        page.keyboard.down(key)
+        page.wait_for_timeout(50)
+    page.keyboard.up(key)
+    pause(page)
+
+
+def test_enter_within_typing_does_not_send_a_form(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The user may be typing for something else; Enter on its own sends the form."""
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    call = {"session_id": "one", "cwd": str(tmp_path), "mcp_server_name": "tickets", "message": "Which?"}
+    daemon.post("user-prompt-submit", {**call, "prompt": "Go"})
+    form = {"mode": "form", "requested_schema": schema}
+    hook = started(HeldHook(daemon, {**call, **form}, "elicitation"), daemon)
+    page = pages.open(daemon, "/waits")
+    page.get_by_label("name").click()
+    settle(page)
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(IGNORED)).to_be_visible()
+    assert answers(daemon) == []
+    pause(page)
+    page.keyboard.press("Enter")
+    hook.join(30)
+    assert hook.reply["hookSpecificOutput"]["content"] == {"name": "12"}
 
 
 def test_pressing_a_twice_grants_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 // When a key or click counts as an answer.
 import { beforeEach, describe, expect, it } from "vitest";
-import { AnswerGuard, isSingleClick, KeySequence } from "../src/lib/answer-guard";
+import { AnswerGuard, KeySequence } from "../src/lib/answer-guard";
 
 let time = 0;
 const clock = (): number => time;
@@ -52,6 +52,44 @@ describe("KeySequence", () => {
   });
 });
 
-it("ignores the second click of a double click", () => {
-  expect([0, 1, 2, 3].map((detail) => isSingleClick({ detail }))).toEqual([true, true, false, false]);
+describe("clicks", () => {
+  const [byKey, byPointer, second] = [{ detail: 0 }, { detail: 1 }, { detail: 2 }];
+
+  it("ignores the second click of a double click", () => {
+    const keys = new KeySequence(clock);
+    expect([byPointer, second].map((click) => keys.permitsClick(click))).toEqual([true, false]);
+  });
+  it("accepts Enter and Space on their own", () => {
+    const keys = new KeySequence(clock);
+    keys.press({ key: "Enter", repeat: false });
+    expect(keys.permitsClick(byKey)).toBe(true);
+    time += 600;
+    keys.press({ key: " ", repeat: false });
+    time += 2_000;
+    keys.release();
+    expect(keys.permitsClick(byKey)).toBe(true);
+  });
+  it("refuses Enter and Space after `g`, twice, and held down", () => {
+    const keys = new KeySequence(clock);
+    keys.press({ key: "g", repeat: false });
+    time += 900;
+    keys.press({ key: "Enter", repeat: false });
+    expect(keys.permitsClick(byKey)).toBe(false);
+    time += 300;
+    keys.press({ key: "Enter", repeat: false });
+    expect(keys.permitsClick(byKey)).toBe(false);
+    time += 900;
+    keys.press({ key: " ", repeat: true });
+    time += 900;
+    keys.release();
+    expect(keys.permitsClick(byKey)).toBe(false);
+  });
+  it("accepts a click that comes from neither a key nor a pointer", () => {
+    const keys = new KeySequence(clock);
+    expect(keys.permitsClick(byKey)).toBe(true);
+    keys.press({ key: "g", repeat: false });
+    time += 600;
+    expect(keys.permitsClick(byKey)).toBe(true);
+    expect(keys.permitsClick(byPointer)).toBe(true);
+  });
 });

@@ -1,6 +1,6 @@
 // The parts of a request, and what can be granted.
 import { describe, expect, it } from "vitest";
-import { argumentText, hiddenCharactersText, lifetimeText, requestParts, sortedSuggestions } from "../src/lib/requests";
+import { argumentText, editableInput, hiddenCharactersText, lifetimeText, requestParts, sortedSuggestions } from "../src/lib/requests";
 import type { Suggestion, WaitDetails } from "../src/lib/types";
 
 function request(parts: Partial<WaitDetails["request"]>, kind = "permission"): Pick<WaitDetails, "kind" | "questions" | "request"> {
@@ -28,6 +28,19 @@ describe("requestParts", () => {
   });
   it("leaves questions to the form", () => {
     expect(requestParts({ ...request({ text: "Which?" }, "question"), questions: [{ text: "Which?" }] })).toEqual(NOTHING);
+  });
+});
+
+describe("editableInput", () => {
+  it("is the input of this very call", () => {
+    expect(JSON.parse(editableInput(request({ arguments: { command: "make \u200b" } })))).toEqual({ command: "make \u200b" });
+  });
+  it.each([
+    ["not known", { arguments: {} }],
+    ["left out", { arguments: { command: "make" }, complete: false }],
+    ["redacted", { arguments: { headers: { token: "[redacted]" } } }],
+  ])("refuses an input that is %s", (_, parts) => {
+    expect(() => editableInput(request(parts))).toThrow();
   });
 });
 

@@ -3,6 +3,7 @@
 // Rules
 // - Half a second must have passed since the last change of focus, selection or layout: what the user saw is what they answer.
 // - A key counts only on its own: not while it is held down, not after another key within half a second, never after `g`.
+// - Enter and Space on a button follow the rules of keys. Other clicks without a pointer, such as those of a screen reader, count.
 // - A second click of a double click does not count.
 
 /** How long the page must have been unchanged before an answer counts. */
@@ -32,11 +33,14 @@ export interface KeyPress {
   repeat: boolean;
 }
 
+export type Click = Pick<UIEvent, "detail">;
+
 /** The sequence of all key presses on the page. */
 export class KeySequence {
   #isDeliberate = false;
   #lastKey = "";
   #lastAt = -Infinity;
+  #releasedAt = -Infinity;
 
   constructor(private readonly clock: () => number) {}
 
@@ -47,15 +51,21 @@ export class KeySequence {
     [this.#lastKey, this.#lastAt] = [key, at];
   }
 
+  /** Record that a key was released: Space presses its button only then. */
+  release(): void {
+    this.#releasedAt = this.clock();
+  }
+
+  /** Whether a click or a press of a button counts. `detail` is 0 if no pointer made it. */
+  permitsClick({ detail }: Click): boolean {
+    const isByKey = detail === 0 && this.clock() - Math.max(this.#lastAt, this.#releasedAt) < SETTLE_MILLISECONDS;
+    return isByKey ? this.#isDeliberate : detail <= 1;
+  }
+
   /** Whether the latest key was pressed on its own. */
   get isDeliberate(): boolean {
     return this.#isDeliberate;
   }
-}
-
-/** A click with the pointer, or a press of a button with the keyboard (`detail` is 0). */
-export function isSingleClick(event: Pick<UIEvent, "detail">): boolean {
-  return event.detail <= 1;
 }
 
 export const keySequence = new KeySequence(() => performance.now());

@@ -24,6 +24,17 @@ export function requestParts({ kind, questions, request }: Pick<WaitDetails, "ki
   return { ...NOTHING, arguments: named };
 }
 
+const REDACTED = "[redacted]";
+
+/** The input of the tool call, to be edited as JSON. An error says why it cannot be edited. */
+export function editableInput({ request }: Pick<WaitDetails, "request">): string {
+  if (Object.keys(request.arguments).length === 0) throw new Error("Headspace does not have the input of this call.");
+  if (!request.complete) throw new Error("A part of the input is left out, so it cannot be edited here.");
+  const text = JSON.stringify(request.arguments, null, 2);
+  if (text.includes(REDACTED)) throw new Error("A secret in the input is redacted, so it cannot be edited here.");
+  return text;
+}
+
 /** A value of an argument: texts as they are, everything else as JSON. */
 export function argumentText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
