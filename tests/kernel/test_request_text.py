@@ -38,3 +38,9 @@ def test_what_was_cut_before_is_counted_too() -> None:
 def test_paths_are_relative_to_the_working_directory() -> None:
     """Others stay."""
     assert [short_path("/a/b/c", cwd) for cwd in ("/a/b", "/a/", "/x", None)] == ["c", "b/c", "/a/b/c", "/a/b/c"]
+
+
+def test_what_is_missing_in_text_and_arguments_counts_once() -> None:
+    """The text of a command is one of its arguments."""
+    command = "x" * (MAX_TEXT + 5)
+    assert limited(RequestView(text=command, arguments={"command": command})).left_out == 5

@@ -4,7 +4,8 @@ Rules
 - The text is verbatim: a command and a plan keep their line breaks, and nothing is shortened without a mark.
 - Long text is cut in the middle, because the end of a command matters as much as its beginning. A long diff is cut at
   its end.
-- `left_out` counts what was cut here and what was cut when the event was stored.
+- `left_out` counts what was cut here and what was cut when the event was stored. Text and diff show the arguments in
+  another form, so what is missing in both counts once.
 """
 
 from typing import Any
@@ -66,7 +67,7 @@ def limited(request: RequestView) -> RequestView:
     """The request with long parts cut."""
     text, diff = _cut_middle(request.text, MAX_TEXT), _cut_end(request.diff, MAX_DIFF)
     arguments, missing = _cut_arguments(request.arguments)
-    missing += _excess(request.text, MAX_TEXT) + len(request.diff) - len(diff)
+    missing = max(missing, _excess(request.text, MAX_TEXT) + len(request.diff) - len(diff))
     if not missing:
         return request
     mark = "" if diff is request.diff else f"# {len(request.diff) - len(diff):,} characters left out\n"
