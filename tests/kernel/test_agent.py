@@ -10,7 +10,7 @@ STORED = (
     "waiting_for state_since evidence last_active_at seen_at alive_at busy_at settled_at stopped_at stop_mark "
     "step_at began_at undisturbed_at listed_at ended_at end_reason compacting_at compacted_at tool_finished_at "
     "session past_sessions early_end command turn_ids past_commands calls finished_calls waits queued returning "
-    "returned heard subagents background notices verdicts error last_tool todos todos_done last_words "
+    "returned heard subagents background notices verdicts grants error last_tool todos todos_done last_words "
     "last_words_turn permission_mode model context_window measured_at context_percent tokens cost_usd rate_limits "
     "told_level reminded_at unauthenticated"
 ).split()

@@ -78,3 +78,8 @@ def test_a_dialog_is_about_the_wait_of_its_call() -> None:
         assert wait_of(msgspec.structs.replace(agent, waits=waits), asked) == found
     elsewhere = msgspec.structs.replace(other, tool="Write")
     assert wait_of(msgspec.structs.replace(agent, waits=(elsewhere,)), asked) is None
+
+
+def test_the_words_of_an_answer_have_the_chosen_labels() -> None:
+    """In one line, in the order of the questions."""
+    assert Answer(answers={"Colour": "Red", "Sizes": ["S", "L"]}).words == "answered Red; S, L"

@@ -110,14 +110,15 @@ def _run_share(daemons: Sequence[RunningDaemon], sessions: list[str], expected: 
     order = random.Random(sessions[0])
     sent = 0
     with contextlib.ExitStack() as connections:
-        clients = [connections.enter_context(daemon.client()) for daemon in daemons]
+        clients = [(connections.enter_context(daemon.client()), daemon.credentials("ingest")) for daemon in daemons]
         while steps:
             session = order.choice(list(steps)[:8])
             step = next(steps[session], None)
             if step is None:
                 del steps[session]
                 continue
-            _fire(order.choice(clients), session, step, daemons[0].credentials("ingest"))
+            client, credentials = order.choice(clients)
+            _fire(client, session, step, credentials)
             sent += 1
     return sent
 

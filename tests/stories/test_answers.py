@@ -96,6 +96,18 @@ def test_a_number_that_is_no_option_is_refused(asking: AskingClient) -> None:
     assert answers == {"Which colour?": "Green, or 3", "Which sizes?": "S, L"}
 
 
+@pytest.mark.parametrize("given", [("1,2", "S"), ("2.", "S"), ("1 2", "S"), ("1", "1, 9"), ("1", "1,"), (" ", "1")])
+def test_numbers_that_name_no_option_are_never_free_text(asking: AskingClient, given: tuple[str, str]) -> None:
+    """A list for a single choice, a number with a dot, an empty part: the error lists the options."""
+    hook = asking.ask("q1", QUESTIONS)
+    wrong = asking.headspace("answer", asking.agent["name"], *given, check=False)
+    assert (wrong.returncode, "is not an option of" in wrong.stderr) == (1, True)
+    assert "The options are: 1. " in wrong.stderr
+    assert asking.held()[0]["answered"] is None
+    asking.headspace("deny", asking.agent["name"])
+    assert printed(hook)["decision"]["behavior"] == "deny"
+
+
 def test_the_wrong_command_names_the_right_one(asking: AskingClient) -> None:
     """`approve` on a question, `answer` on a permission: nothing is sent."""
     first = asking.ask()
@@ -134,6 +146,30 @@ def test_the_complete_request_is_shown_and_printed(asking: AskingClient) -> None
     done = asking.headspace("approve", name)
     assert done.stdout.startswith(f"Allowed: {name} wants to run: ")
     assert "\n".join(lines) in done.stdout
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+
+
+def test_a_long_request_is_printed_completely_before_it_is_approved(asking: AskingClient) -> None:
+    """Its middle is on the screen, too, which other views leave out."""
+    lines = [f"echo line {number}" for number in range(4000)]
+    hook = asking.ask("t1", {"tool_name": "Bash", "tool_input": {"command": "\n".join(lines)}})
+    name = asking.agent["name"]
+    assert "left out" in asking.headspace("show", name).stdout
+    done = asking.headspace("approve", name)
+    assert "\n".join(f"  {each}" for each in lines) in done.stdout
+    assert "left out" not in done.stdout
+    assert printed(hook)["decision"] == {"behavior": "allow"}
+
+
+def test_a_request_that_headspace_does_not_have_completely_needs_an_option(asking: AskingClient) -> None:
+    """`--yes` is refused. `--incomplete` approves it."""
+    hook = asking.ask("t1", {"tool_name": "Bash", "tool_input": {"command": "echo … [900 bytes left out] … end"}})
+    name = asking.agent["name"]
+    refused = asking.headspace("approve", name, "--yes", check=False)
+    assert (refused.returncode, "does not have the complete request" in refused.stderr) == (1, True)
+    assert "--incomplete" in refused.stderr
+    assert asking.held()[0]["answered"] is None
+    assert "left out: 900 characters" in asking.headspace("approve", name, "--yes", "--incomplete").stdout
     assert printed(hook)["decision"] == {"behavior": "allow"}
 
 

@@ -186,7 +186,7 @@ def test_a_payload_with_invalid_text_is_repaired_and_marked(tmp_path: Path) -> N
         for event in daemon.events():
             assert event["payload"]["prompt"] == "half \ufffd and \ufffd"
             assert "repaired" in event["anomaly"]
-        assert daemon.post("stop", broken).status == 400
+        assert daemon.curl("stop", broken).status == 400
 
 
 def test_many_simultaneous_sessions_are_separate_agents(tmp_path: Path) -> None:

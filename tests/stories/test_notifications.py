@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.kernel.notify.messages import EXCERPT
 from tests.postgres import Postgres
 from tests.receivers import SECRET, Receiver, desktop_session, receiver
 from tests.support import LIMIT_SECONDS, RunningDaemon, environment, running_daemon, running_daemon_in, wait_until
@@ -123,6 +124,7 @@ def test_a_notification_has_agent_place_request_and_link(tmp_path: Path, phone: 
         assert message["title"] == f"{agent['name']} wants to run"
         assert message["message"].splitlines() == [
             "make deploy",
+            EXCERPT,
             f"in s1 on {agent['host']}",
             f"https://headspace.example/agents/{agent['id']}",
         ]

@@ -19,6 +19,7 @@ from claude_headspace.surfaces.tui.answer_steps import ChoiceStep, answer_form
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.keys import PANEL_KEYS
 from claude_headspace.surfaces.tui.presentation.frame import help_lines
+from claude_headspace.surfaces.tui.widgets import LinePane
 from tests.tui.board import HOSTILE, NOON, FixedFeed, RecordingActions, Ticks, ago, make_agent, make_app, screen_text
 from tests.tui.test_answer_steps import SUGGESTIONS
 from tests.tui.test_app import LIMIT_SECONDS, User, opened, until
@@ -186,6 +187,88 @@ def test_a_long_request_is_approved_only_after_its_end_was_shown(kind: str, key:
         await until(user, lambda: any(call[0] == "answer" for call in actions.recorded))
 
     drive(waiting_agent(kind), script, request={**LONG, "left_out": 0})
+
+
+@pytest.mark.parametrize("means", ["key", "wheel"])
+def test_a_key_right_after_the_end_became_visible_answers_nothing(means: str) -> None:
+    """The end has not been read yet, so an answer needs half a second."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        ticks.now += 10
+        if means == "key":
+            await user.press("end", "y")
+        else:
+            app.screen.query_one("#subject", LinePane).scroll_end(animate=False, force=True)
+            await user.press("y")
+        await until(user, lambda: "step 59" in screen_text(app))
+        await user.press("y")
+        assert not answers_in(actions)
+        ticks.now += 1
+        await user.press("y")
+        await until(user, lambda: bool(answers_in(actions)))
+
+    drive(waiting_agent("permission"), script, ticks=ticks, request={**LONG, "left_out": 0})
+
+
+SHORTENED = {**LONG, "text": "a part of it", "complete": False, "left_out": 900}
+
+
+def test_a_shortened_request_is_approved_only_after_it_was_loaded_in_full() -> None:
+    """The key names what to press first."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.press("y")
+        await until(user, lambda: "Press f to show all of it first." in screen_text(app))
+        await user.press("y")
+        assert not answers_in(actions)
+        actions.requests["w1"] = {"request": {**LONG, "text": "all of it", "left_out": 0}}
+        await user.press("f")
+        await until(user, lambda: "all of it" in screen_text(app) and "Press f" not in screen_text(app))
+        await user.pause()
+        await user.press("y")
+        await until(user, lambda: bool(answers_in(actions)))
+
+    drive(waiting_agent("permission"), script, request=SHORTENED)
+
+
+def test_a_request_that_headspace_does_not_have_completely_is_confirmed() -> None:
+    """After everything was loaded, the same choice is needed twice, and not within half a second."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.press("f")
+        await until(user, lambda: ("request", "w1", "True") in actions.recorded)
+        await until(user, lambda: "f show all" not in screen_text(app))
+        await user.pause()
+        ticks.now += 1
+        await user.press("y")
+        await until(user, lambda: "Headspace does not have the complete request" in screen_text(app))
+        await user.press("y")
+        assert not answers_in(actions)
+        ticks.now += 1
+        await user.press("y")
+        await until(user, lambda: bool(answers_in(actions)))
+
+    drive(waiting_agent("permission"), script, ticks=ticks, request=SHORTENED)
+
+
+def test_a_choice_and_its_description_are_separated() -> None:
+    """On one line by a dot, or the description has its own line."""
+    words = "Allow Read in " + "/a/long/directory" * 6
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("a")
+        await until(user, lambda: "2  Switch" in screen_text(app))
+        rows = [row.strip(" │┃▌▐█") for row in screen_text(app).split("\n")]
+        assert any(row.endswith("Switch · for this session") for row in rows), rows
+        assert "for this project" in rows, rows
+
+    suggestions = [
+        {"id": "s1", "words": words, "destination": "this project"},
+        {"id": "s2", "words": "Switch", "destination": "this session"},
+    ]
+    drive(waiting_agent("permission", **BASH, suggestions=RULES), script, suggestions=suggestions)
 
 
 def test_a_shortened_request_says_so_and_is_loaded_in_full() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
@@ -87,6 +88,7 @@ def test_only_the_selected_suggestion_is_granted(pages: Pages, daemon: RunningDa
     page.get_by_role("button", name="Allow, and grant 1 permission").click()
     assert decision(hook) == {"behavior": "allow", "updatedPermissions": [RULE]}
     assert len(answers(daemon)) == 1
+    expect(page.locator("article.wait .status")).to_contain_text("Allowed, and granted: Allow Bash(make:*) by")
     page.goto(f"{daemon.url}/agents/{wait['agent_id']}")
     granted = page.get_by_role("list", name="Granted")
     expect(granted).to_contain_text("Allow Bash(make:*)")
@@ -120,6 +122,7 @@ def test_an_answer_has_the_exact_text(pages: Pages, daemon: RunningDaemon, tmp_p
     page.get_by_role("button", name="Re⟦U+202E⟧d").click()
     page.get_by_role("button", name="Answer", exact=True).click()
     assert decision(hook)["updatedInput"]["answers"] == {"Which\u200b colour?": "Re\u202ed"}
+    expect(page.locator("article.wait .status")).to_contain_text("Answered Re⟦U+202E⟧d by")
 
 
 def test_the_answer_link_shows_the_complete_request(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -156,3 +159,82 @@ def test_a_diff_on_the_answer_link_fits_a_phone(pages: Pages, daemon: RunningDae
     assert line is not None
     assert line["width"] > 0.6 * PHONE["width"]
     expect(page.get_by_text("--- a/app.py")).to_have_count(0)
+
+
+PLANS = {
+    "comment": "1. Tidy up\n\n[//]: # (delete the backups)",
+    "definition": "1. Tidy up\n\n[ref]: https://example.org/delete 'the backups'",
+    "link": "See [docs](https://example.org/delete)",
+    "image": "![docs](https://example.org/delete)",
+    "cell": "| a |\n|---|\n| 1 | delete |",
+    "code": "```sh delete\necho\n```",
+    "end": "word " * 12_500 + "\n\ndelete the backups",
+}
+"""Plans in which formatting would hide a part."""
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_is_shown_completely(pages: Pages, daemon: RunningDaemon, tmp_path: Path, name: str) -> None:
+    """If formatting would hide a part, the plan is shown as text."""
+    hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": PLANS[name]})
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    if (show_all := page.get_by_role("button", name="Show all")).count():
+        show_all.click()
+    expect(page.get_by_label("Request as text")).to_contain_text("delete")
+    assert page.get_by_label("Request as text").inner_text() == PLANS[name]
+
+
+def test_a_plan_is_formatted_or_text(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A plan that formatting shows completely is formatted; a button shows its text."""
+    plan = "# Plan\n\n1. Read `app.py`\n\n```python\nprint(1)\n```"
+    hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": plan})
+    page = pages.open(daemon, "/waits")
+    expect(page.locator("article.wait .prose li")).to_have_text("Read app.py")
+    page.get_by_role("button", name="Show as text").click()
+    assert page.get_by_label("Request as text").inner_text() == plan
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("ExitPlanMode", {"plan": "\n".join(f"{number}. Step {'word ' * 60}" for number in range(1, 400))}),
+        ("Write", {"file_path": "/new.py", "content": "".join(f"x{number}\n" for number in range(3_000))}),
+    ],
+    ids=["left out", "rows"],
+)
+def test_only_what_was_shown_is_allowed(
+    pages: Pages, daemon: RunningDaemon, tmp_path: Path, tool: str, given: dict[str, str]
+) -> None:
+    """The end of a part is not the end: first everything is shown, from the start, then its end is reached."""
+    hook = hold(daemon, tmp_path, tool_name=tool, tool_input=given)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    allow = page.get_by_role("button", name="Approve" if tool == "ExitPlanMode" else "Allow", exact=True)
+    allow.scroll_into_view_if_needed()
+    settle(page)
+    expect(allow).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("button", name="Show all").click()
+    expect(page.get_by_role("button", name="Show all")).to_have_count(0)
+    settle(page)
+    page.wait_for_timeout(300)
+    expect(allow).to_have_attribute("aria-disabled", "true")
+    assert answers(daemon) == []
+    allow.scroll_into_view_if_needed()
+    settle(page)
+    expect(allow).to_have_attribute("aria-disabled", "false")
+    allow.click()
+    assert decision(hook)["behavior"] == "allow"
+
+
+def test_the_cell_of_a_notebook_is_named(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The title only names the notebook. A path that the title names is not repeated."""
+    notebook = tmp_path / "n.ipynb"
+    notebook.write_text('{"cells": [{"id": "c1", "source": ["a = 1"]}]}')
+    edit = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "a = 2"}
+    hold(daemon, tmp_path, tool_name="NotebookEdit", tool_input=edit)
+    write = {"file_path": str(tmp_path / "new.py"), "content": "a = 1\n"}
+    hold(daemon, tmp_path, session="two", tool_name="Write", tool_input=write)
+    page = pages.open(daemon, "/waits")
+    expect(page.get_by_role("region", name="Change of the file")).to_have_count(2)
+    expect(page.locator(".diff .path")).to_have_text(["n.ipynb (c1)"])

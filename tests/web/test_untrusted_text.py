@@ -184,6 +184,17 @@ def test_markdown_is_sanitized(pages: Pages, daemon: RunningDaemon, tmp_path: Pa
     assert_harmless(page)
 
 
+def test_entities_are_marked(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """An entity in Markdown that means a hidden character is shown as its mark; other ones stay characters."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**session, "prompt": "go"}).json()["agent_id"]
+    text = '&#x202E;a &ZeroWidthSpace;b &lt;c [d&#8203;](https://example.org "e&lrm;")'
+    daemon.post("stop", {**session, "last_assistant_message": text})
+    page = pages.open(daemon, f"/agents/{agent}")
+    expect(page.locator(".prose").last).to_have_text("⟦U+202E⟧a ⟦U+200B⟧b <c d⟦U+200B⟧")
+    assert_harmless(page)
+
+
 def test_the_page_knows_the_same_hidden_characters() -> None:
     """The table of the page equals that of the daemon."""
     source = (Path(__file__).parents[2] / "web/src/lib/hidden-characters.ts").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ago, duration, shortDuration } from "../src/lib/time";
 import type { Agent } from "../src/lib/types";
-import { contextLevel, formatCost, count, modelName, agentSummary, formatTokens } from "../src/lib/text";
+import { answeredText, contextLevel, formatCost, count, modelName, agentSummary, formatTokens } from "../src/lib/text";
 import examples from "./agent-summaries.json";
 import { agent } from "./fixtures";
 
@@ -38,4 +38,10 @@ test("numbers are short", () => {
 
 test("the context has four levels", () => {
   expect([59, 60, 80, 90].map(contextLevel)).toEqual(["calm", "note", "warning", "full"]);
+});
+
+test("an answer names the chosen labels and what it grants", () => {
+  const grants = ["Allow Bash(make:*)", "Allow access to /x"].map((words) => ({ kind: "rule" as const, words, destination: "this session" }));
+  expect(answeredText({ words: "answered Red; S, L", grants: [] })).toBe("Answered Red; S, L");
+  expect(answeredText({ words: "allowed with 2 grants", grants })).toBe("Allowed, and granted: Allow Bash(make:*); Allow access to /x");
 });

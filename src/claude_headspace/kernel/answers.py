@@ -21,7 +21,7 @@ from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
 from claude_headspace.kernel.sanitize import is_altered
-from claude_headspace.kernel.text import count, strings_in
+from claude_headspace.kernel.text import count, one_line, strings_in
 from claude_headspace.kernel.wait_request import Question
 
 
@@ -45,14 +45,18 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
 
     @property
     def words(self) -> str:
-        """What the answer does, in one or two words."""
+        """What the answer does, in a few words; of questions, the chosen labels."""
         if self.answers is not None:
-            return "answered"
+            return one_line(f"answered {'; '.join(map(_labels, self.answers.values()))}")
         if self.action is not None:
             return {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[self.action]
         if self.decision == "deny":
             return "denied"
         return f"allowed with {count(len(self.grant), 'grant')}" if self.grant else "allowed"
+
+
+def _labels(answer: str | list[str]) -> str:
+    return answer if isinstance(answer, str) else ", ".join(answer)
 
 
 def wait_of(agent: Agent, event: Event) -> Wait | None:

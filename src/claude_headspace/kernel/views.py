@@ -3,6 +3,7 @@
 The API returns these types as JSON, its schema is generated from them, and the stream sends their changes.
 """
 
+import html
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -253,7 +254,7 @@ class WaitDetailsView(WaitFields, frozen=True, kw_only=True):
 
     request: RequestView
     hidden_characters: tuple[HiddenCharacter, ...]
-    """Hidden characters in `request.text`; those that are only in other parts have the position -1."""
+    """Hidden characters in `request.text`; those in other parts and entities in a plan have position -1."""
     suggestions: tuple[Suggestion, ...]
     """What can be granted together with the answer."""
 
@@ -565,7 +566,8 @@ def wait_view(wait: Wait) -> WaitView:
 def wait_details_view(wait: Wait, request: RequestView, suggestions: tuple[Suggestion, ...]) -> WaitDetailsView:
     """A wait with the complete request."""
     options = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
-    hidden = find_hidden_in_request(request, *options)
+    formatted = (html.unescape(request.text),) if wait.kind == "plan" else ()
+    hidden = find_hidden_in_request(request, *formatted, *options)
     return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
 
 

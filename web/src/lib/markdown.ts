@@ -1,7 +1,10 @@
 // Renders untrusted Markdown as safe HTML: HTML in it is shown as text, images are not loaded (they would send requests
-// to other servers), links open in a new tab and have only web and mail addresses. DOMPurify sanitizes the result.
+// to other servers), links open in a new tab and have only web and mail addresses. DOMPurify sanitizes the result. Hidden
+// characters get marks after that, because an entity such as `&#x202E;` is a character only then.
 import createDOMPurify from "dompurify";
 import { Marked } from "marked";
+import { makeVisible } from "./hidden-characters";
+import { showsEverything } from "./markdown-loss";
 
 const MAX_LENGTH = 60_000;
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -49,5 +52,28 @@ purify.addHook("afterSanitizeAttributes", (node) => {
 
 export function markdown(text: string): string {
   const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
-  return purify.sanitize(marked.parse(shown, { async: false }), ALLOWED);
+  return render(shown).innerHTML;
+}
+
+/** The Markdown as HTML; null if that would not show everything that the text says. */
+export function completeMarkdown(text: string): string | null {
+  if (text.length > MAX_LENGTH) return null;
+  const rendered = render(text);
+  return showsEverything(text, rendered.textContent) ? rendered.innerHTML : null;
+}
+
+function render(text: string): HTMLElement {
+  const root = document.createElement("div");
+  root.append(purify.sanitize(marked.parse(text, { async: false }), { ...ALLOWED, RETURN_DOM_FRAGMENT: true }));
+  markHidden(root);
+  return root;
+}
+
+/** Put marks in place of the hidden characters in all texts and attributes. */
+function markHidden(root: HTMLElement): void {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) node.nodeValue = makeVisible(node.nodeValue ?? "");
+  for (const element of root.querySelectorAll("*")) {
+    for (const { name, value } of element.attributes) element.setAttribute(name, makeVisible(value));
+  }
 }

@@ -214,3 +214,9 @@ export function contextLevel(percent: number): Level {
   if (percent >= 80) return "warning";
   return percent >= 60 ? "note" : "calm";
 }
+
+/** What was answered, in one line: "Answered Red", "Allowed, and granted: Allow Bash(make:*)". */
+export function answeredText({ words, grants }: Pick<NonNullable<Wait["answered"]>, "words" | "grants">): string {
+  const text = grants.length > 0 ? `allowed, and granted: ${grants.map((grant) => grant.words).join("; ")}` : words;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

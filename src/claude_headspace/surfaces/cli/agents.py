@@ -49,7 +49,7 @@ def show(
     full: Annotated[bool, typer.Option("--full", help="Shorten no request, however long it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one agent: its state, its complete requests, what it has been granted, and its last turns."""
+    """Show one agent: its state, requests, grants and last turns."""
     client = ApiClient.local()
     found = client.agent(agent)
     found["waits"] = [client.wait(wait["id"], all=full) for wait in found["waits"]]

@@ -1,5 +1,6 @@
 """CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
@@ -21,10 +22,12 @@ WaitOption = Annotated[
     str | None,
     typer.Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `headspace show`."),
 ]
+INCOMPLETE = "Headspace does not have the complete request."
 OBJECT_HINT = "Pass a JSON object in single quotes."
+_LOOKS_LIKE_NUMBERS = re.compile(r"[\d,.\s]*")
 
 
-@examples("headspace approve calm-otter", "headspace approve calm-otter --grant 3f2a9c --yes")
+@examples("headspace approve calm-otter", "headspace approve calm-otter --grant rule-3f2a9c --yes")
 def approve(
     agent: AgentArgument,
     grant: Annotated[
@@ -40,26 +43,35 @@ def approve(
         str | None, typer.Option("--input", metavar="JSON", help="Run the tool with this input instead.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    incomplete: Annotated[
+        bool, typer.Option("--incomplete", help="Approve even if Headspace does not have the complete request.")
+    ] = False,
     wait: WaitOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Approve a permission request or a plan.
 
     Shows the complete request and what is granted. On a terminal it asks for confirmation. `--yes` and scripts do not
-    ask; the request is printed all the same.
+    ask; the request is printed all the same. If Headspace itself does not have the complete request, they need
+    `--incomplete`.
     """
-    target = _find_target(agent, wait, "allow")
+    target = _find_target(agent, wait, "allow", all=True)
     granted = _selected(target, grant or [], always=always)
     answer: Json = {"decision": "allow"} | ({"grant": [each["id"] for each in granted]} if granted else {})
     if new_input is not None:
         answer["input"] = parse_object(new_input, "--input", OBJECT_HINT)
     screen = output.screen()
     shown = [*_request_lines(target, screen.width), *_grant_lines(granted, screen.width)]
+    is_accepted = incomplete or target.wait["request"]["complete"]
     if not yes and not as_json and output.can_ask():
         screen.show([output.line(f"{target.name} {wait_text(target.shown)}"), *shown])
-        if not output.confirm("Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"):
+        question = "Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"
+        if not output.confirm(question if is_accepted else f"{INCOMPLETE} {question}"):
             raise typer.Exit(1)
         shown = []
+    elif not is_accepted:
+        hint = f"`headspace show {target.name} --full` shows what it has. --incomplete approves it all the same."
+        raise BadRequest("request_incomplete", INCOMPLETE, hint)
     _send_answer(target, answer, as_json, shown)
 
 
@@ -145,8 +157,8 @@ _OTHER_COMMANDS = {
 """By answer and kind of wait: why the command does not fit, and which one does."""
 
 
-def _find_target(agent: str, wait_id: str | None, answer: str) -> _Target:
-    """The wait to answer. Raises if another command answers it."""
+def _find_target(agent: str, wait_id: str | None, answer: str, *, all: bool = False) -> _Target:
+    """The wait to answer; `all` leaves nothing out that Headspace has. Raises if another command answers it."""
     client = ApiClient.local()
     found = client.agent(agent)
     wait = _select_wait(found, wait_id)
@@ -157,7 +169,7 @@ def _find_target(agent: str, wait_id: str | None, answer: str) -> _Target:
         hint = "Use `headspace send {name} TEXT`." if asked else "Use `headspace jump {name}`."
     if problem:
         raise BadRequest("other_command", f"{found['name']} {problem}", hint.format(name=found["name"]))
-    details = client.wait(wait["id"])
+    details = client.wait(wait["id"], all=all)
     return _Target(client, found["name"], details, clean_json(details))
 
 
@@ -203,14 +215,7 @@ def _suggestions_hint(listed: str) -> str:
 
 
 def _request_lines(target: _Target, width: int) -> list[output.Line]:
-    lines = [output.line("  ", *each) for each in request_lines(target.shown, width - 2)]
-    return [*lines, *_all_hint(target)]
-
-
-def _all_hint(target: _Target) -> list[output.Line]:
-    if target.wait["request"]["complete"]:
-        return []
-    return [output.dim(f"  `headspace show {target.name} --full` shows everything that Headspace has.")]
+    return [output.line("  ", *each) for each in request_lines(target.shown, width - 2)]
 
 
 def _grant_lines(granted: Sequence[Json], width: int) -> list[output.Line]:
@@ -244,22 +249,28 @@ def _options_text(question: Json) -> str:
 
 def _picked(question: Json, text: str) -> list[str] | str:
     """Numbers become the labels of the options; other text stays."""
-    parts = [part.strip() for part in text.split(",")] if question.get("several") else [text.strip()]
+    is_list = question.get("several") and text.strip() not in _labels(question)
+    parts = [part.strip() for part in text.split(",")] if is_list else [text.strip()]
     named = [_label(question, part) for part in parts]
     return named if question.get("several") else named[0]
 
 
 def _label(question: Json, part: str) -> str:
-    labels = [option["label"] for option in question.get("options", ())]
-    if part in labels or not labels or not part.isdecimal():
+    """The label of an option by its number. What looks like numbers but is no option is an error, not free text."""
+    labels = _labels(question)
+    if part in labels or not labels or not _LOOKS_LIKE_NUMBERS.fullmatch(part):
         return part
-    if not 0 < int(part) <= len(labels):
+    if not part.isdecimal() or not 0 < int(part) <= len(labels):
         raise BadRequest(
             "no_such_option",
-            f"{part} is not an option of “{question['text']}”.",
+            f"{part or 'Nothing'} is not an option of “{question['text']}”.",
             f"The options are: {_options_text(question)}.",
         )
-    return str(labels[int(part) - 1])
+    return labels[int(part) - 1]
+
+
+def _labels(question: Json) -> list[str]:
+    return [str(option["label"]) for option in question.get("options", ())]
 
 
 def _form_answer(wait: Json, action: str | None, fields: list[str], content: str | None) -> Json:

@@ -9,7 +9,7 @@ from claude_headspace.surfaces.cli.lazy import Command, Group
 COMMANDS = (
     Command("up", ".up:up", "Start Headspace, install the hooks and open the dashboard."),
     Command("list", ".agents:list_agents", "List agents, those that need you first."),
-    Command("show", ".agents:show", "Show one agent: its state, what it asks and its last turns."),
+    Command("show", ".agents:show", "Show one agent: its state, requests, grants and last turns."),
     Command("why", ".agents:why", "Explain the current state of an agent."),
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),

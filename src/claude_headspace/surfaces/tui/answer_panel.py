@@ -1,8 +1,9 @@
 """The panel that answers a wait: it shows the complete request, asks step by step, and reports the result.
 
 Rules
-- Nothing can be answered before the complete request is shown. Approving also needs its end to have been on the screen.
-- A key answers only if nothing has changed for half a second (`key_guard.py`). Enter needs a choice at the cursor.
+- Nothing can be answered before the request is shown. Approving also needs it to be read (`request_reading.py`).
+- A key answers only if nothing has changed for half a second (`key_guard.py`). The moment at which the end of the
+  request becomes visible is a change, too. Enter needs a choice at the cursor.
 - The panel stays open until the user closes it: after the answer with the result and the next wait, and after an answer
   of someone else. Until then it ignores all other keys, so none of them reaches the board.
 """
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -25,6 +27,7 @@ from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_te
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import AnswerForm, Choice, ChoiceStep, Step, TextStep, answer_form
 from claude_headspace.surfaces.tui.key_guard import QUIET_SECONDS, KeyGuard
+from claude_headspace.surfaces.tui.request_reading import INCOMPLETE, Reading
 from claude_headspace.surfaces.tui.widgets import LinePane
 
 TEXT_KEY = "o"
@@ -89,7 +92,7 @@ class AnswerPanel(ModalScreen[str | None]):
         self._marked: list[str] = []
         self._cursor: int | None = None
         self._is_writing = False
-        self._has_seen_end = False
+        self._reading = Reading()
 
     def compose(self) -> ComposeResult:
         with Container(id="answer") as box:
@@ -101,6 +104,7 @@ class AnswerPanel(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._show)
+        self.watch(self.query_one("#subject", LinePane), "scroll_y", self._note_scroll, init=False)
         self._actions.load(self, False)
 
     def on_resize(self) -> None:
@@ -108,16 +112,16 @@ class AnswerPanel(ModalScreen[str | None]):
 
     # --- what the app reports ---
 
-    def show_request(self, details: Json) -> None:
-        """Show the complete request, and ask."""
+    def show_request(self, details: Json, *, everything: bool = False) -> None:
+        """Show the request, and ask. `everything` is all that Headspace has of it."""
         if self.phase is Phase.OVER:
             return
         if self._form is None:
             self._form = answer_form(details)
             self._step = next(self._form)
             self.phase = Phase.ASKING
-        self.details = details
-        self._has_seen_end = False
+        self.details, self._problem = details, ""
+        self._reading.start(everything=everything)
         self._show(to_top=True)
 
     def finish(self, text: str, next_text: str = "") -> None:
@@ -141,6 +145,7 @@ class AnswerPanel(ModalScreen[str | None]):
         text_input.display = self._is_writing
         self.set_focus(text_input if self._is_writing else None)
         self._show_hint()
+        self.call_after_refresh(self._note_end)
 
     def _subject_lines(self, width: int) -> list[Line]:
         return request_lines(clean_json(self.details), width) if self.details else []
@@ -162,9 +167,12 @@ class AnswerPanel(ModalScreen[str | None]):
 
     def _choice_lines(self, number: int, choice: Choice, width: int) -> list[Line]:
         mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
-        start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"), Span(clean_text(choice.label)))
-        about = f"  {clean_text(choice.description)}" if choice.description else ""
-        return hanging(start, about, width, "dim", indent=6)
+        start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"))
+        label, about = clean_text(choice.label), clean_text(choice.description)
+        if about and cell_len(label) + cell_len(about) + 9 <= width and "\n" not in label + about:
+            return [(*start, Span(label), Span(" · ", "dim"), Span(about, "dim"))]
+        lines = hanging(start, label, width)
+        return [*lines, *hanging(line(" " * 6), about, width, "dim")] if about else lines
 
     def _show_hint(self, *, is_early: bool = False) -> None:
         self.query_one("#answer").border_subtitle = "too early, press it again" if is_early else self._hint()
@@ -174,8 +182,8 @@ class AnswerPanel(ModalScreen[str | None]):
     def _hint(self) -> str:
         if self.phase is not Phase.ASKING:
             return "esc close"
-        more = [] if self.details["request"]["complete"] else ["f show all"]
-        scroll = [] if self._sees_end else ["pgdn scroll"]
+        more = ["f show all"] if self._reading.can_load_more(self.details["request"]) else []
+        scroll = [] if self._reading.has_seen_end else ["pgdn scroll"]
         if self._is_writing:
             return " · ".join((*scroll, "enter send", "esc cancel"))
         multiple = isinstance(self._step, ChoiceStep) and self._step.multiple
@@ -206,7 +214,7 @@ class AnswerPanel(ModalScreen[str | None]):
         if named is None and event.character == TEXT_KEY and step.allows_text:
             self._is_writing = True
             self._show()
-        elif event.character == "f" and named is None and not self.details["request"]["complete"]:
+        elif event.character == "f" and named is None and self._reading.can_load_more(self.details["request"]):
             self._actions.load(self, True)
         elif step.multiple and event.key == "enter":
             self._submit(self._marked, approves=step.approves)
@@ -241,16 +249,17 @@ class AnswerPanel(ModalScreen[str | None]):
 
     def _scroll_request(self, row: int) -> None:
         self.query_one("#subject", LinePane).scroll_to(y=row, animate=False, force=True)
-        self.call_after_refresh(self._note_scroll)
 
     def _note_scroll(self) -> None:
-        self._has_seen_end = self._sees_end
-        self._show_hint()
+        self.call_after_refresh(self._note_end)
 
-    @property
-    def _sees_end(self) -> bool:
-        """Whether the end of the request is or was on the screen."""
-        return self._has_seen_end or self.query_one("#subject", LinePane).is_at_end
+    def _note_end(self) -> None:
+        """If the end of the request has become visible, this is a change: an answer needs a moment after it."""
+        is_new = self.phase is Phase.ASKING and not self._reading.has_seen_end
+        if is_new and self.query_one("#subject", LinePane).is_at_end:
+            self._reading.has_seen_end = True
+            self._problem = ""
+            self._show()
 
     # --- submitting ---
 
@@ -266,13 +275,19 @@ class AnswerPanel(ModalScreen[str | None]):
     def _submit(self, reply: list[str], *, approves: bool = False) -> None:
         if self.phase is not Phase.ASKING or self._form is None:
             return
-        if approves and not self._sees_end:
-            self._problem = "Read the request to its end first: press pgdn or end."
-            self._show()
+        request = self.details["request"]
+        if approves and (obstacle := self._reading.obstacle(request)):
+            self._refuse(obstacle)
         elif not self._guard.accepts():
             self._show_hint(is_early=True)
+        elif approves and not self._reading.confirms(request, reply):
+            self._refuse(INCOMPLETE)
         else:
             self._advance(self._form, reply)
+
+    def _refuse(self, problem: str) -> None:
+        self._problem = problem
+        self._show()
 
     def _advance(self, form: AnswerForm, reply: list[str]) -> None:
         self._problem = ""

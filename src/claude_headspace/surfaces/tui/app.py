@@ -378,7 +378,7 @@ class Top(App[None]):
         problem = "The complete request could not be loaded: "
         self._run_in_thread(
             lambda: self._agent_actions.request(wait, everything=everything),
-            lambda details: panel.show_request(details) if panel is self.screen else None,
+            lambda details: panel.show_request(details, everything=everything) if panel is self.screen else None,
             lambda error: self._finish_panel(panel, f"{problem}{error.message} {error.hint}"),
         )
 
