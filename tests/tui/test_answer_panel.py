@@ -402,6 +402,23 @@ def test_the_next_wait_is_offered_after_an_answer() -> None:
     drive(waiting_agent("permission", **BASH), script, agent, ticks=ticks)
 
 
+def test_a_wait_that_opens_after_the_answer_is_offered_too() -> None:
+    """The panel offers it when it arrives, and takes the offer back when it is gone."""
+    other = Wait(id="w2", agent_id="id-calm-cat", kind="plan", text="Plan", opened_at=ago(3), held_until=NOON * 2)
+    waits = make_agent("calm-cat", "waiting", 3, waiting_for="plan", waits=(other,))["waits"]
+
+    async def script(user: User, app: Top, feed: FixedFeed, _actions: RecordingActions) -> None:
+        await user.press("y")
+        await until(user, lambda: "answer: done" in screen_text(app))
+        assert "next: " not in screen_text(app)
+        feed.change("id-calm-cat", waits=waits)
+        await until(user, lambda: "next: calm-cat" in screen_text(app))
+        feed.change("id-calm-cat", waits=[])
+        await until(user, lambda: "next: " not in screen_text(app))
+
+    drive(waiting_agent("permission", **BASH), script, make_agent("calm-cat", "working", 3))
+
+
 def answers_in(actions: RecordingActions) -> list[tuple[str, ...]]:
     """The recorded answers."""
     return [call for call in actions.recorded if call[0] == "answer"]
@@ -457,6 +474,7 @@ def test_every_key_of_the_panel_is_in_the_help() -> None:
     keys = {choice.key for step in steps if isinstance(step, ChoiceStep) for choice in step.choices} | {TEXT_KEY, "f"}
     assert keys - {"c"} <= {label for label, _ in PANEL_KEYS}
     shown = "\n".join("".join(span.text for span in each) for each in help_lines(100))
+    assert "pgup pgdn  scroll" in shown
     assert all(label in shown and description in shown for label, description in PANEL_KEYS)
 
 

@@ -29,11 +29,15 @@ def screen(*rows: str, above: tuple[str, ...] = ()) -> tuple[str, int]:
         (["\x1b[39m❯\xa0run the te\x1b[7ms\x1b[0;2mts\x1b[0m"], "run the tes"),
         (["\x1b[39m❯\xa0\x1b[38;5;2mgreen\x1b[39m"], "green"),
         (["\x1b[38;5;211m!\xa0\x1b[7m\x1b[39m \x1b[0m"], "!"),
+        (["\x1b[39m❯\xa0   \x1b[7m"], "   "),
+        (["\x1b[39m❯\xa0 \x1b[7m \x1b[0m\x1b[39m"], " "),
+        (["\x1b[39m❯", "  \x1b[7m \x1b[0m"], "\n"),
+        (["\x1b[39m❯\xa0\x1b[7m \x1b[0m     \x1b[39m"], ""),
         (["\x1b[38;5;211m!\xa0\x1b[39mls x\x1b[7m \x1b[0m"], "!ls x"),
     ],
 )
 def test_the_draft_is_read(rows: list[str], draft: str) -> None:
-    """Placeholders and the cursor are not part of the draft. Shell mode is."""
+    """Placeholders and the cursor are not part of the draft. Shell mode is, and so are spaces before the cursor."""
     assert read_input_box(*screen(*rows)) == InputBox(draft)
 
 

@@ -48,6 +48,7 @@ def wait(kind: str, text: str = "", **fields: Any) -> dict[str, Any]:
         (wait("permission", "Bash: rm x", tool="Bash", summary="rm x"), "wants to run: rm x"),
         (wait("permission", "Edit", tool="Edit", summary="/src/auth.py"), "wants to edit: auth.py"),
         (wait("permission", "x", tool="mcp__db__query", summary="SELECT"), "wants to use mcp__db__query: SELECT"),
+        (wait("permission", "mcp__forms__ask", tool="mcp__forms__ask"), "wants to use mcp__forms__ask"),
         (wait("permission", "Claude needs your permission"), "asks: Claude needs your permission"),
         (wait("permission"), "asks for permission"),
         (wait("plan", "# The plan", tool="ExitPlanMode"), "has a plan"),

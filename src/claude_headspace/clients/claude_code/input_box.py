@@ -6,6 +6,7 @@ shell mode. A placeholder is dim, except for its first character, which is under
 
 Rules
 - A screen without a box with the cursor is not an empty box: a dialog or another view is open.
+- Spaces and empty lines before the cursor are a draft, too. The cursor is the first reversed character.
 - Only the box at the cursor counts. The conversation above it may contain text that looks like a box.
 """
 
@@ -70,11 +71,25 @@ def _draft(rows: list[_Row]) -> str:
     if len(written) < len(cells) and all(cell.is_reverse for cell in written):
         return ""  # a placeholder
     lines = ("".join(cell.text for cell in row if not cell.is_dim).rstrip() for row in bodies)
-    return "\n".join(lines).strip()
+    return "\n".join(lines).strip() or _blanks_before_cursor(bodies)
+
+
+def _blanks_before_cursor(rows: list[_Row]) -> str:
+    before: list[str] = []
+    for row in rows:
+        for cell in row:
+            if cell.is_reverse:
+                return "".join(before)
+            before.append(cell.text)
+        before.append("\n")
+    return ""
 
 
 def _rows(screen: str) -> Iterator[_Row]:
-    """The characters of a screen with their styles, which continue from line to line."""
+    """The characters of a screen with their styles, which continue from line to line.
+
+    tmux leaves out spaces at the end of a line. If it is reversed there, the cursor is on such a space.
+    """
     is_dim = is_reverse = False
     for line in screen.split("\n"):
         row: _Row = []
@@ -84,7 +99,8 @@ def _rows(screen: str) -> Iterator[_Row]:
             at = found.end()
             if found.group(1) is not None:
                 is_dim, is_reverse = _style(found.group(1), is_dim, is_reverse)
-        yield row + [_Cell(each, is_dim, is_reverse) for each in line[at:]]
+        row += [_Cell(each, is_dim, is_reverse) for each in line[at:]]
+        yield [*row, _Cell(" ", is_dim, True)] if is_reverse else row
 
 
 def _style(parameters: str, is_dim: bool, is_reverse: bool) -> tuple[bool, bool]:

@@ -97,7 +97,10 @@ def wait_text(wait: Json) -> str:
         case "permission":
             about = _about(tool, wait.get("summary") or "")
             verb = f"wants to {permission_verb(tool) or f'use {tool}'}" if tool else "asks"
-            return f"{verb}: {about or text}" if about or text else "asks for permission"
+            about = about or text
+            if tool and about == tool:
+                return verb
+            return f"{verb}: {about}" if about else "asks for permission"
         case "plan":
             return f"wants to {verb}" if (verb := permission_verb(tool)) else "has a plan"
         case "dialog":

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
 from claude_headspace.surfaces.text.formatting import Json, clean_json
@@ -67,6 +68,13 @@ def send_refusal(agent: Json) -> BadRequest | None:
     return None
 
 
+def answer_message(name: str, wait: Json, answer: Json) -> str:
+    """What was answered, and what was granted with it."""
+    granted = [suggestion_text(each) for each in wait["suggestions"] if each["id"] in answer.get("grant", ())]
+    result = answer_result(name, wait, answer)
+    return f"{result}. Grants: {'; '.join(granted)}" if granted else result
+
+
 class TerminalActions:
     """Actions for one terminal, inside or outside tmux."""
 
@@ -90,7 +98,7 @@ class TerminalActions:
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         self._client().answer(wait["id"], answer)
-        return ActionResult(answer_result(agent["name"], clean_json(wait), clean_json(answer)))
+        return ActionResult(answer_message(agent["name"], clean_json(wait), clean_json(answer)))
 
     def request(self, wait: Json, *, everything: bool = False) -> Json:
         return self._client().wait(wait["id"], all=everything)

@@ -130,6 +130,12 @@ class AnswerPanel(ModalScreen[str | None]):
         self._step, self._offer, self._problem, self._is_writing = TextStep(text), next_text, "", False
         self._show()
 
+    def offer(self, next_text: str) -> None:
+        """Offer the next wait after the answer, or none any more."""
+        if next_text != self._offer:
+            self._offer = next_text
+            self._show()
+
     # --- content ---
 
     def _show(self, *, to_top: bool = False) -> None:

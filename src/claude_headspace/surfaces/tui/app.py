@@ -151,7 +151,7 @@ class Top(App[None]):
         for event in self._feed.drain():
             self._apply(event)
         self._show(redraw_details=False)
-        self._close_stale_panel()
+        self._update_panel()
 
     def _apply(self, event: FeedEvent) -> None:
         if event.kind == "loaded":
@@ -374,6 +374,10 @@ class Top(App[None]):
                 return agent, wait
         return None
 
+    def _next_text(self, answered_id: str) -> str:
+        found = self._next_wait(answered_id)
+        return f"{found[0]['name']} {wait_text(found[1])}" if found else ""
+
     def _load_request(self, wait: Json, panel: "AnswerPanel", everything: bool) -> None:
         problem = "The complete request could not be loaded: "
         self._run_in_thread(
@@ -384,8 +388,7 @@ class Top(App[None]):
 
     def _send_answer(self, agent: Json, panel: "AnswerPanel", answer: dict[str, Any]) -> None:
         def finish(result: ActionResult) -> None:
-            found = self._next_wait(panel.wait_id)
-            self._finish_panel(panel, result.message, f"{found[0]['name']} {wait_text(found[1])}" if found else "")
+            self._finish_panel(panel, result.message, self._next_text(panel.wait_id))
 
         self._mark_seen(agent["id"])
         self._run_in_thread(
@@ -401,13 +404,20 @@ class Top(App[None]):
         else:
             self.show_message(Span(text))
 
-    def _close_stale_panel(self) -> None:
-        """Tell the user if the wait of the panel was answered elsewhere. The panel stays until it is closed."""
+    def _update_panel(self) -> None:
+        """After an answer, offer the next wait, which may have opened later. Before, check that nobody has answered."""
         from claude_headspace.surfaces.tui.answer_panel import AnswerPanel, Phase
 
         panel = self.screen
-        if not isinstance(panel, AnswerPanel) or panel.phase not in (Phase.LOADING, Phase.ASKING):
+        if not isinstance(panel, AnswerPanel):
             return
+        if panel.phase in (Phase.LOADING, Phase.ASKING):
+            self._close_stale_panel(panel)
+        if panel.phase is Phase.OVER:
+            panel.offer(self._next_text(panel.wait_id))
+
+    def _close_stale_panel(self, panel: "AnswerPanel") -> None:
+        """Tell the user if the wait of the panel was answered elsewhere. The panel stays until it is closed."""
         waits = self.board.agents.get(panel.agent_id, {}).get("waits", ())
         wait = next((each for each in waits if each["id"] == panel.wait_id), None)
         if wait is None or not wait["held_until"] or wait["answered"]:

@@ -53,7 +53,7 @@ PANEL_KEYS = (
     ("↑ ↓", "move the cursor"),
     ("pgup pgdn", "scroll the request; allow and approve need its end to have been on the screen"),
     ("home end", "the beginning and the end of the request"),
-    ("f", "show all of a long request"),
+    ("f", "show all of a long request; allow and approve need it"),
     ("esc", "close the panel without an answer"),
 )
 """The keys of the panel that answers, for the help and the documentation."""

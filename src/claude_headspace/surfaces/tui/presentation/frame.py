@@ -93,10 +93,10 @@ def help_lines(width: int) -> list[Line]:
     """All lines of the help."""
     lines: list[Line] = []
     for key in KEYS:
-        lines += hanging(line(Span(f" {key.label:<9}", "key")), key.description, width, "said")
+        lines += hanging(line(Span(f" {key.label:<11}", "key")), key.description, width, "said")
     lines += [EMPTY_LINE, line(Span(" In the panel that answers", "strong"))]
     for label, description in PANEL_KEYS:
-        lines += hanging(line(Span(f" {label:<9}", "key")), description, width, "said")
+        lines += hanging(line(Span(f" {label:<11}", "key")), description, width, "said")
     lines += [EMPTY_LINE]
     for state, shape in SHAPES.items():
         lines += hanging(line(Span(f" {shape} {state}", state), " " * (9 - len(state))), MEANINGS[state], width, "said")
