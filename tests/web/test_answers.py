@@ -142,3 +142,26 @@ def test_fill_in_the_form_of_an_mcp_server(pages: Pages, daemon: RunningDaemon, 
     hook.join(30)
     output = hook.reply["hookSpecificOutput"]
     assert (output["action"], output["content"]) == ("accept", {"board": 7, "urgent": True, "size": "L"})
+
+
+def test_a_form_is_sent_with_the_exact_names(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Hidden characters of a field are shown as marks, but its name is sent as it is. The question is shown once."""
+    common = {"session_id": "one", "cwd": str(tmp_path)}
+    daemon.post("user-prompt-submit", {**common, "prompt": "Go"})
+    schema = {"type": "object", "properties": {"na\u200bme": {"type": "string"}}}
+    form = {"mcp_server_name": "tickets", "message": "Which ticket?", "mode": "form", "requested_schema": schema}
+    hook = started(HeldHook(daemon, {**common, **form}, "elicitation"), daemon)
+    page = pages.open(daemon, "/waits")
+    page.get_by_label("na⟦U+200B⟧me").fill("hello")
+    expect(page.locator("article.wait").get_by_text("Which ticket?")).to_have_count(1)
+    settle(page)
+    page.get_by_role("button", name="Accept").click()
+    hook.join(30)
+    assert hook.reply["hookSpecificOutput"]["content"] == {"na\u200bme": "hello"}
+
+
+def test_the_reason_of_a_plan_is_for_more_planning(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The field names its own button."""
+    hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": "1. Read"})
+    page = pages.open(daemon, "/waits")
+    expect(page.get_by_placeholder("If you keep planning: reason or instructions")).to_be_visible()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, wait_until
-from tests.web.conftest import Pages
+from tests.web.conftest import PHONE, Pages
 from tests.web.held_waits import HeldHook, answers, decision, hold, settle, started
 
 RULE = {
@@ -276,6 +276,78 @@ def test_an_answered_card_stays_until_it_is_dismissed(pages: Pages, daemon: Runn
     expect(page.get_by_text("No agent is waiting for you")).to_be_visible()
 
 
+def test_dismissing_keeps_the_focus_in_the_list(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """On the next card, or on the heading once the list is empty. Escape in an answered card dismisses it."""
+    first, second = hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    focus(page, card(page, "make first"))
+    page.keyboard.press("d")
+    decision(first)
+    expect(page.get_by_role("button", name="Next:")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(card(page, "make second")).to_be_focused()
+    expect(page).to_have_url(daemon.url + "/waits")
+    settle(page)
+    pause(page)
+    page.keyboard.press("d")
+    decision(second)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_role("heading", name="Waits")).to_be_focused()
+
+
+def test_a_shorter_summary_moves_nothing(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Someone else answers a wait with a long summary; the buttons of the other wait in the panel stay."""
+    long = "python scripts/migrate.py " + " ".join(f"--option-{number} value" for number in range(12))
+    common = {"session_id": "one", "cwd": str(tmp_path), "tool_name": "Bash"}
+    daemon.post("user-prompt-submit", {**common, "prompt": "Go"})
+    for command in ("make first", long):
+        call = {**common, "tool_input": {"command": command}, "tool_use_id": command}
+        daemon.post("pre-tool-use", call)
+        started(HeldHook(daemon, call), daemon)
+    first, last = daemon.get("/api/waits").json()
+    page = pages.open(daemon)
+    page.locator(f"[data-agent='{first['agent_id']}']").click()
+    settle(page)
+    shown = card(page, "make first")
+    before = allow_button(shown).bounding_box()
+    summary = page.locator(".panel .summary").inner_text()
+    daemon.send("POST", f"/api/waits/{last['id']}/answer", {"decision": "deny"}, scope="act")
+    done = {**common, "tool_input": {"command": long}, "tool_use_id": long, "tool_response": {}}
+    daemon.post("post-tool-use", done)
+    expect(page.locator(".panel .summary")).not_to_have_text(summary)
+    assert allow_button(shown).bounding_box() == before
+
+
+def test_an_inactive_button_has_the_same_width(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The half second after a change of focus changes the look of *Allow*, but not the place of the other buttons."""
+    hold_bash(daemon, tmp_path)
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    button = allow_button(page.locator("article.wait"))
+    before = button.bounding_box()
+    page.locator("article.wait").focus()
+    expect(button).to_be_disabled()
+    assert button.bounding_box() == before
+
+
+def test_a_result_moves_nothing_on_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """An explanation and the result have room below the buttons."""
+    hold_two(daemon, tmp_path)
+    page = pages.open(daemon, "/waits", viewport=PHONE)
+    settle(page)
+    before = allow_button(card(page, "make second")).bounding_box()
+    allow_button(card(page, "make first")).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(IGNORED)).to_be_visible()
+    assert allow_button(card(page, "make second")).bounding_box() == before
+    [wait] = [each for each in daemon.get("/api/waits").json() if each["summary"] == "make first"]
+    answer = {"decision": "deny", "message": "use the test database"}
+    daemon.send("POST", f"/api/waits/{wait['id']}/answer", answer, scope="act")
+    expect(card(page, "make first")).to_contain_text("enied by")
+    pause(page)
+    assert allow_button(card(page, "make second")).bounding_box() == before
+
+
 def test_a_card_closed_by_someone_else_ignores_input(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """What is typed meanwhile goes nowhere: no other wait, agent or grouping. Escape dismisses the card."""
     first, _ = hold_two(daemon, tmp_path)
@@ -325,7 +397,7 @@ def test_an_answer_can_be_delayed_and_undone(pages: Pages, daemon: RunningDaemon
     page.goto(daemon.url + "/waits")
     focus(page, page.locator("article.wait"))
     page.keyboard.press("y")
-    expect(page.get_by_text("Sending in")).to_be_visible()
+    expect(page.get_by_text("Sending in 3 s.")).to_be_visible()
     pause(page)
     page.keyboard.press("u")
     page.wait_for_timeout(3_500)

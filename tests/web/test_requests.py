@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from tests.support import RunningDaemon, wait_until
-from tests.web.conftest import Pages
+from tests.web.conftest import PHONE, Pages
 from tests.web.held_waits import HeldHook, answers, decision, hold, settle
 
 RULE = {
@@ -145,6 +145,20 @@ def test_the_answer_link_shows_the_complete_request(pages: Pages, daemon: Runnin
     allow.click()
     assert decision(hook) == {"behavior": "allow", "updatedPermissions": [RULE]}
     wait_until(lambda: len(answers(daemon)) == 1, "the answer")
+
+
+def test_a_diff_on_the_answer_link_fits_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Line numbers are narrow, so that the lines have most of the width."""
+    file = tmp_path / "app.py"
+    file.write_text("".join(f"line {number}\n" for number in range(1, 40)))
+    change = {"file_path": str(file), "old_string": "line 20\n", "new_string": "line twenty\n"}
+    hold(daemon, tmp_path, tool_name="Edit", tool_input=change)
+    [wait] = daemon.get("/api/waits").json()
+    page = pages.open(daemon, answer_path(daemon, wait["id"]), signed_in=False, viewport=PHONE)
+    line = page.locator(".diff .added td").last.bounding_box()
+    assert line is not None
+    assert line["width"] > 0.6 * PHONE["width"]
+    expect(page.get_by_text("--- a/app.py")).to_have_count(0)
 
 
 PLANS = {

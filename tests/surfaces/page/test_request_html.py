@@ -46,6 +46,16 @@ def test_a_diff_has_line_numbers() -> None:
     assert '<tr class="removed"><td>8</td><td></td><td><bdi>--- two</bdi></td></tr>' in page
 
 
+def test_a_diff_does_not_repeat_its_title() -> None:
+    """The headers with the file of the title are left out; others, such as those of a new file, are not."""
+    page = shown(text="Edit x", diff=DIFF)
+    assert "--- a/x" not in page
+    assert "+++ b/x" not in page
+    assert "<bdi>+++ two</bdi>" in page
+    assert "/dev/null" in shown(text="Write x", diff="--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+one\n")
+    assert "b/x cell 1" in shown(text="NotebookEdit x", diff=DIFF.replace("b/x", "b/x cell 1"))
+
+
 def test_hidden_characters_are_marked_and_named() -> None:
     """A warning above the request names them."""
     page = shown(text="echo \u202e\u202e")

@@ -31,3 +31,12 @@ export function focusElement(id: string | null): void {
   element.scrollIntoView({ block: "center" });
   (element.querySelector("summary") ?? element).focus({ preventScroll: true });
 }
+
+/** Keep the focus in a list after one of its cards was removed: on the card that took its place, else on the heading of the view. */
+export function focusAfterRemoval(scope: Element, cards: string, index: number): void {
+  const found = scope.querySelectorAll<HTMLElement>(cards);
+  const heading = scope.querySelector<HTMLElement>("h1, h2");
+  const target = found[Math.min(index, found.length - 1)] ?? heading;
+  if (target === heading) heading?.setAttribute("tabindex", "-1");
+  target?.focus({ preventScroll: true });
+}

@@ -53,3 +53,8 @@ export function isoDate(milliseconds: number): string {
   const twoDigits = (number: number): string => String(number).padStart(2, "0");
   return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
 }
+
+/** Whole seconds until a time, at least 1. The clock of the page is up to a second late, so `most` limits them. */
+export function secondsUntil(time: number, now: number, most: number): number {
+  return Math.min(Math.max(Math.ceil((time - now) / 1000), 1), most);
+}

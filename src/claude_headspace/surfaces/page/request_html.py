@@ -44,7 +44,7 @@ def request_html(details: WaitDetailsView, *, is_all: bool) -> str:
 def _content(details: WaitDetailsView) -> list[str]:
     request = details.request
     if request.diff:
-        return [f"<p>{agent_text(request.text)}</p>", diff_html(request.diff)]
+        return [f"<p>{agent_text(request.text)}</p>", diff_html(request.diff, request.text)]
     others = {name: value for name, value in request.arguments.items() if value != request.text}
     if details.kind == "permission" and request.arguments and len(others) == len(request.arguments):
         return [_arguments(others)]
@@ -83,10 +83,15 @@ def _value(value: object) -> str:
 # --- diffs ------------------------------------------------------------------------------------------------------------
 
 
-def diff_html(diff: str) -> str:
-    """A unified diff as a table with line numbers."""
-    rows = "".join(_row(*each) for each in diff_rows(diff.removesuffix("\n").split("\n")))
-    return f'<table class="diff"><col class="number"><col class="number"><col>{rows}</table>'
+def diff_html(diff: str, title: str = "") -> str:
+    """A unified diff as a table with line numbers. Headers that only repeat the file of the title are left out."""
+    _, _, path = title.partition(" ")
+    repeated = (f"--- a/{path}", f"+++ b/{path}")
+    rows = [
+        each for each in diff_rows(diff.removesuffix("\n").split("\n")) if each[0] != "note" or each[3] not in repeated
+    ]
+    columns = '<colgroup><col class="number"><col class="number"><col></colgroup>'
+    return f'<table class="diff">{columns}{"".join(_row(*each) for each in rows)}</table>'
 
 
 def diff_rows(lines: Sequence[str]) -> Iterator[tuple[str, int | None, int | None, str]]:
