@@ -136,8 +136,8 @@ def test_a_question_with_several_choices() -> None:
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"held_until": LATER}, "headspace answer"),
-        ({"held_until": LATER, "kind": "permission"}, "headspace approve, or headspace deny"),
+        ({"held_until": LATER}, "headspace answer calm-otter ANSWER"),
+        ({"held_until": LATER, "kind": "permission"}, "headspace approve calm-otter, or headspace deny calm-otter"),
         ({"held_until": ISO}, "Answer it in the terminal of the agent."),
         ({}, "Answer it in the terminal of the agent."),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),

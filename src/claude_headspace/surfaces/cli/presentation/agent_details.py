@@ -51,7 +51,7 @@ def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -
     for label, text in facts(agent, now):
         lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     for wait in agent["waits"]:
-        lines += [EMPTY_LINE, *wait_lines(wait, now, width)]
+        lines += [EMPTY_LINE, *wait_lines(wait, now, width, agent["name"])]
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
@@ -186,11 +186,11 @@ def _warned(agent: Json) -> str:
     return f" (warned at {level} %)" if level else ""
 
 
-def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
+def wait_lines(wait: Json, now: datetime, width: int, name: str) -> list[Line]:
     """What an agent waits for, and how to answer. With `request`, the complete request."""
     lines = [line(Span(f"Waiting for you since {clock_time(wait['opened_at'], now)}", "strong"))]
     if "request" in wait:
-        lines += _complete_request(wait, width)
+        lines += _complete_request(wait, width, name)
     elif not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else wait_text(wait)
         lines += hanging(line("  "), text, width)
@@ -202,14 +202,14 @@ def wait_lines(wait: Json, now: datetime, width: int) -> list[Line]:
             lines += hanging(line(f"    {number}. "), option["label"] + about, width)
     for field in wait.get("form", ()):
         lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "dim")
-    return [*lines, dim(f"  {_how_to_answer(wait, now)}")]
+    return [*lines, dim(f"  {_how_to_answer(wait, now, name)}")]
 
 
-def _complete_request(wait: Json, width: int) -> list[Line]:
+def _complete_request(wait: Json, width: int, name: str) -> list[Line]:
     lines = hanging(line("  "), wait_text(wait), width) if wait["kind"] == "permission" else []
     lines += [line("  ", *each) for each in request_lines(wait, width - 2)]
     if not wait["request"]["complete"]:
-        lines.append(dim("  `headspace show AGENT --full` shows everything that Headspace has."))
+        lines.append(dim(f"  `headspace show {name} --full` shows everything that Headspace has."))
     return lines + [line("  ", *each) for each in suggestion_lines(wait["suggestions"], width - 2)]
 
 
@@ -236,7 +236,7 @@ def field_text(field: Json) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _how_to_answer(wait: Json, now: datetime) -> str:
+def _how_to_answer(wait: Json, now: datetime, name: str) -> str:
     if wait["answered"]:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; waiting for the client to continue"
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
@@ -244,9 +244,9 @@ def _how_to_answer(wait: Json, now: datetime) -> str:
         reason = f"The answer of {lost['by']} ({lost['words']}) was not delivered. " if lost else ""
         return f"{reason}Answer it in the terminal of the agent."
     return {
-        "question": "headspace answer",
-        "elicitation": "headspace answer --field NAME=VALUE, or --action decline",
-    }.get(wait["kind"], "headspace approve, or headspace deny")
+        "question": f"headspace answer {name} ANSWER",
+        "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
 
 
 def task_text(task: Json, now: datetime) -> str:
