@@ -487,7 +487,7 @@ def test_help_shows_all_keys() -> None:
         await user.press("question_mark")
         await until(user, lambda: "esc close" in screen_text(app))
         for key in KEYS:
-            assert f" {key.label:<9}{key.description}" in screen_text(app), key
+            assert f" {key.label:<11}{key.description}" in screen_text(app), key
         await user.press("escape")
         await until(user, lambda: "esc close" not in screen_text(app))
 
