@@ -100,6 +100,8 @@ def test_two_tabs_show_the_same(pages: Pages, daemon: RunningDaemon, tmp_path: P
     expect(other.get_by_role("main")).to_contain_text("Which of the two?")
     prompt(daemon, "one", cwd, "The first")
     expect(page.locator(card(page, agent))).to_contain_text("working")
+    expect(other.get_by_role("main")).to_contain_text("Closed")
+    other.get_by_role("button", name="Dismiss").click()
     expect(other.get_by_text("No agent is waiting for you")).to_be_visible()
 
 
