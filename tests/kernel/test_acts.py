@@ -1,5 +1,6 @@
 """The names under which acts are stored."""
 
+import msgspec
 import pytest
 
 from claude_headspace.kernel import acts
@@ -25,3 +26,15 @@ def test_an_act_keeps_its_stored_name(act: acts.Act, name: str) -> None:
     envelope = wrap_act(act, "e1", "laptop", 1)
     assert (envelope.name, decode_act(envelope).anomaly) == (name, None)
     assert acts.ACTS[name] is type(act)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        acts.WaitAnswered(wait_id="w1", answer=msgspec.Raw(b'{"decision":"allow"}')),
+        acts.RemoteActionRequested(errand=msgspec.Raw(b'{"kind":"send","text":"Go on"}')),
+    ],
+)
+def test_an_act_with_a_nested_document_is_no_anomaly(act: acts.Act) -> None:
+    """The answer to a wait and a remote action carry a document, which is read without complaint."""
+    assert decode_act(wrap_act(act, "e1", "laptop", 1)).anomaly is None

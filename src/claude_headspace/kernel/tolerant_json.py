@@ -41,6 +41,8 @@ def fit(value: object, shape: type[_Shape]) -> tuple[_Shape, str | None]:
 
 def tolerant(payload: bytes, shape: type[_Shape]) -> tuple[_Shape, str | None]:
     """Decode JSON into a shape. Leaves out what does not fit and reports it."""
+    if (read := _read(payload, shape)) is not None:
+        return read, None
     value, problem = parse(payload)
     fitted, misfit = fit(value, shape)
     return fitted, misfit or problem
