@@ -99,7 +99,7 @@ def test_stop_turn_complete_event(session: Session) -> None:
 
 
 def test_every_stop_of_turns_in_quick_succession_ends_its_turn(session: Session) -> None:
-    """“Given an agent is in processing state, when POST /hook/stop is called, then the agent transitions to idle state.”
+    """“When POST /hook/stop is called, then the agent transitions to idle state.”
 
     Scripts send prompts and stops without an id of the turn, faster than a duplicate of a hook would arrive.
     """
