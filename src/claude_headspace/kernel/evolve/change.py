@@ -29,9 +29,9 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Meta, RemoteActionStep
-from claude_headspace.kernel.grants import MAX_GRANTS, GivenGrant
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.grants import MAX_GRANTS, GivenGrant
+from claude_headspace.kernel.wait.request import Ask
 
 DUPLICATE_WINDOW: Micros = SECOND
 """Equal events within this time are one event: a hook that is registered twice fires twice."""

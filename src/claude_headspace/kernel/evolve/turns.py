@@ -36,7 +36,7 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 PROMPT_DELAY: Micros = 5 * SECOND
 """A tool's hook can arrive before the hook of its prompt, up to this much."""
