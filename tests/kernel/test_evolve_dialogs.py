@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.grants import GivenGrant, Grant
+from claude_headspace.kernel.wait.grants import GivenGrant, Grant
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}

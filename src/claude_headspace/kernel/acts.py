@@ -11,7 +11,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.grants import Grant
+from claude_headspace.kernel.wait.grants import Grant
 
 NULL = msgspec.Raw(b"null")
 
@@ -193,7 +193,7 @@ class WaitAnswered(Act, frozen=True, kw_only=True):
     via: str = ""
     words: str = ""
     answer: msgspec.Raw = NULL
-    """The complete answer (`kernel.answers.Answer`)."""
+    """The complete answer (`kernel.wait.answers.Answer`)."""
     grants: tuple[Grant, ...] = ()
     """What it grants beyond this call."""
 

@@ -16,12 +16,12 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
-from claude_headspace.kernel.grants import GivenGrant, Grant
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
-from claude_headspace.kernel.wait_request import Field, Question
+from claude_headspace.kernel.wait.grants import GivenGrant, Grant
+from claude_headspace.kernel.wait.request import Field, Question
 
 RESULT_DELAY: Micros = 5 * SECOND
 """The client reports the result of a background sub-agent to the model within this time after its end."""
@@ -32,7 +32,7 @@ INTERACTIVE = "interactive"
 
 
 class AgentState(StrEnum):
-    """The states of an agent. The states of other tools are views of them (`kernel/views.py`)."""
+    """The states of an agent. The states of other tools are views of them (`kernel/views/dialects.py`)."""
 
     STARTING = "starting"
     IDLE = "idle"

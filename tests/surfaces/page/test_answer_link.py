@@ -7,10 +7,10 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Answered, Wait
-from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.grants import Suggestion
-from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
-from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.grants import Suggestion
+from claude_headspace.kernel.wait.request import Field, Option, Question
+from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.surfaces.page.answer_link import Form, answer_of
 from claude_headspace.surfaces.page.answer_link_html import closed_wait, wait_form
 

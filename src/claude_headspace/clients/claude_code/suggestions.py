@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.grants import Suggestion
 from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.tolerant_json import UNREADABLE
+from claude_headspace.kernel.wait.grants import Suggestion
 
 Update = dict[str, Any]
 """A permission update as the client suggests and accepts it."""

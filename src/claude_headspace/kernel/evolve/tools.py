@@ -28,7 +28,7 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 REPORT_DELAY: Micros = 8 * SECOND
 """A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another."""

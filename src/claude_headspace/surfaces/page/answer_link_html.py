@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from html import escape
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.grants import Suggestion
 from claude_headspace.kernel.hidden_characters import make_visible
-from claude_headspace.kernel.views import WaitDetailsView, iso
-from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.wait.grants import Suggestion
+from claude_headspace.kernel.wait.request import Field, Option, Question
+from claude_headspace.kernel.wait.views import WaitDetailsView
 from claude_headspace.surfaces.page.request_html import agent_text, request_html
 
 FIELD_PREFIX = "field-"

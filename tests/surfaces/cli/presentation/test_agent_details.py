@@ -8,7 +8,7 @@ import pytest
 
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.views import agent_view
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, agent_lines, state_reasons
 
