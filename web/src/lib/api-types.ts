@@ -1741,6 +1741,8 @@ export interface components {
             lost: number;
             taken: number;
             last_drain_at: string | null;
+            /** @default 0 */
+            quarantined?: number;
         };
         OutageView: {
             since: string;
