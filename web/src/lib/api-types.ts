@@ -1897,13 +1897,15 @@ export interface components {
             via: string;
             at: string;
             after_seconds: number;
-            grants: components["schemas"]["Grant"][];
+            grants: components["schemas"]["GrantOptionView"][];
         };
-        Grant: {
-            /** @enum {unknown} */
-            kind: "directory" | "mode" | "rule";
+        GrantOptionView: {
+            id: string;
+            kind: string;
             words: string;
             destination: string;
+            lifetime: string;
+            warning: string;
         };
         SubagentView: {
             id: string;
@@ -1949,6 +1951,7 @@ export interface components {
             words: string;
             kind: string;
             destination: string;
+            lifetime: string;
             by: string;
             via: string;
             at: string;
@@ -2082,7 +2085,7 @@ export interface components {
             undelivered: components["schemas"]["AnsweredView"] | null;
             request: components["schemas"]["RequestView"];
             hidden_characters: components["schemas"]["HiddenCharacter"][];
-            suggestions: components["schemas"]["Suggestion"][];
+            suggestions: components["schemas"]["GrantOptionView"][];
         };
         RequestView: {
             text: string;
@@ -2099,13 +2102,6 @@ export interface components {
             at: number;
             code: string;
             name: string;
-        };
-        Suggestion: {
-            id: string;
-            /** @enum {unknown} */
-            kind: "directory" | "mode" | "rule";
-            words: string;
-            destination: string;
         };
         EventView: {
             seq: number;
