@@ -70,6 +70,15 @@ def test_statuses_by_event(daemon: RunningDaemon) -> None:
     assert daemon.verified()
 
 
+def test_every_stop_in_quick_succession_counts(daemon: RunningDaemon) -> None:
+    """“"stop" => if error { Error } else { Idle }”, also right after another stop."""
+    send_event(daemon, "quick", "session_start")
+    for error, expected in ((None, "idle"), (None, "idle"), ("overloaded", "error"), ("overloaded", "error")):
+        assert send_event(daemon, "quick", "prompt_submit").json()["dialects"]["plate"] == "running"
+        assert send_event(daemon, "quick", "stop", error=error).json()["dialects"]["plate"] == expected
+    assert daemon.verified()
+
+
 def test_starting_and_closed(daemon: RunningDaemon) -> None:
     """A session that ended is closed. Together with the other tests, all seven statuses occur."""
     send_event(daemon, "closing", "session_start")
