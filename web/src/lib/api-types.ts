@@ -2677,11 +2677,15 @@ export interface components {
             /** @default null */
             tool_name?: string | null;
             /** @default null */
+            tool_input?: Record<string, unknown> | null;
+            /** @default null */
             tool_params?: Record<string, unknown> | null;
             /** @default null */
             transcript_path?: string | null;
             /** @default null */
             git_branch?: string | null;
+            /** @default null */
+            timestamp?: number | string | null;
             /** @default null */
             error?: string | null;
         };
