@@ -132,7 +132,7 @@ ANYWHERE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(sorted(NAMES_OF_THE_CLIENT - 
 AS_AN_OPTION = re.compile(rf"--tool ({'|'.join(sorted(PLAIN_WORDS))})\b")
 
 EXAMPLES: dict[str, frozenset[str]] = {
-    "kernel/grants.py": frozenset({"Bash"}),
+    "kernel/wait/grants.py": frozenset({"Bash"}),
     "kernel/policy/rules.py": frozenset({"Bash"}),
     "surfaces/cli/policy.py": frozenset({"Write"}),
     "surfaces/cli/search.py": frozenset({"Bash"}),

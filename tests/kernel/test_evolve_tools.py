@@ -115,6 +115,22 @@ def test_a_plan_waits_until_approved(story: Story) -> None:
     assert (story.board, resolutions(story)) == (("working", None), [("plan", "the tool ran")])
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_call_after_a_plan_proves_its_approval(story: Story, is_late: bool) -> None:
+    """However soon it starts, and in either order of arrival."""
+    events = [("PreToolUse", 4.0, plan("q1")), ("PreToolUse", 4.2, bash("t1"))]
+    for name, at, payload in reversed(events) if is_late else events:
+        story.hook(name, at=at, **payload)
+    assert story.board == ("working", None)
+
+
+def test_a_call_in_parallel_to_a_question_does_not_answer_it(story: Story) -> None:
+    """Both start together."""
+    story.hook("PreToolUse", at=4, **question("q1"))
+    story.calls("t1", at=4.02)
+    assert story.board == ("waiting", "question")
+
+
 def test_a_permission_belongs_to_its_call(story: Story) -> None:
     """The dialog names no call; the same tool and input tell which one it is, and its end closes it."""
     story.calls("t1", "ls", at=4)

@@ -60,6 +60,29 @@ TURNS = [
         ),
     ),
     Scenario(
+        "ending question in the second text of a message",
+        {
+            "Add a database": [
+                reply(text("I looked at the project."), text("Which database do you want me to use?")),
+            ],
+            "Take SQLite": [reply(text("I added SQLite."))],
+        },
+        [
+            *(*starts_with("Add a database"), shows("waiting: question"), pauses(1.5)),
+            *(types("Take SQLite"), shows("working", "idle")),
+        ],
+        Expected(
+            commands=["completed: Add a database"],
+            turns=[
+                "USER COMMAND: Add a database",
+                "AGENT PROGRESS: I looked at the project.",
+                "AGENT QUESTION: Which database do you want me to use?",
+                "USER ANSWER: Take SQLite",
+                "AGENT COMPLETION: I added SQLite.",
+            ],
+        ),
+    ),
+    Scenario(
         "failing tool",
         {"Test it": [reply(text("I run the tests."), bash("exit 3")), reply(text("The tests fail."))]},
         [*starts_with("Test it", *ALLOWED), shows("idle")],

@@ -23,7 +23,7 @@ from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentWrote, Event, Meta
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.views import iso
+from claude_headspace.kernel.views.fields import iso
 from claude_headspace.testing import START, ManualClock, hook
 from tests.support import Message, RunningDaemon, running_daemon, wait_until
 
@@ -96,6 +96,18 @@ def test_stop_turn_complete_event(session: Session) -> None:
     reply = session.fire("stop", last_assistant_message="The test is there and passes.")
     assert reply["state"] == "idle"
     assert session.agent()["command"]["state"] == "COMPLETE"
+
+
+def test_every_stop_of_turns_in_quick_succession_ends_its_turn(session: Session) -> None:
+    """“When POST /hook/stop is called, then the agent transitions to idle state.”
+
+    Scripts send prompts and stops without an id of the turn, faster than a duplicate of a hook would arrive.
+    """
+    session.fire("session-start")
+    for _ in range(3):
+        assert session.fire("user-prompt-submit", prompt="Go on.")["state"] == "working"
+        assert session.fire("stop", last_assistant_message="Done.")["state"] == "idle"
+    assert [turn["text"] for turn in session.turns()] == ["Go on.", "Done."] * 3
 
 
 def test_session_end_event(session: Session) -> None:

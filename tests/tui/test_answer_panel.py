@@ -11,7 +11,7 @@ from textual.events import AppFocus
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.answer_panel import TEXT_KEY, AnswerPanel, Phase

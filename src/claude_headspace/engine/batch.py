@@ -23,7 +23,6 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.act_events import caused_by
 from claude_headspace.kernel.acts import AgentClosed, AgentRenamed
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.claude_os.notices import FACTS_WITH_NOTICE
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
@@ -51,6 +50,7 @@ from claude_headspace.kernel.names import suggest_names
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import NOT_UNDERSTOOD
+from claude_headspace.kernel.wait.answers import too_late
 from claude_headspace.ports import LockScope, Outcome, Record, StoredDelivery, Transaction
 
 log = structlog.get_logger(__name__)

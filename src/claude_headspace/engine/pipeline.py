@@ -34,12 +34,12 @@ from claude_headspace.inputs.receive.http import Held, Reply
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.answers import wait_of
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, HookKind
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.kernel.wait.answers import wait_of
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.reply import SPOOLED, compose_reply
 from claude_headspace.ports import Outcome, Received

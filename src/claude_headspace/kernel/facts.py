@@ -11,7 +11,7 @@ from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Deci
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.tools import ToolText, ToolUse
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):

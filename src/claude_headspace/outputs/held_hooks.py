@@ -23,10 +23,10 @@ from claude_headspace.clients.claude_code.replies import answer_reply
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.answers import Answer
 from claude_headspace.ports import Clock, Reader, Received, Recorder, StreamMessage
 
 MESSAGE_TYPES = ("wait_answered", "wait_closed")

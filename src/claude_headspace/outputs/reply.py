@@ -7,7 +7,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.views import Dialects, dialects
+from claude_headspace.kernel.views.dialects import Dialects, dialects
 
 
 class HookReply(msgspec.Struct, frozen=True):

@@ -10,9 +10,9 @@ from claude_headspace.clients.claude_code.replies import answer_reply, verdict_r
 from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
-from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.testing import hook
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))

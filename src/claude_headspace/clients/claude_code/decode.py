@@ -20,12 +20,12 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
-from claude_headspace.kernel.forms import parse_form
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.forms import parse_form
+from claude_headspace.kernel.wait.request import Ask
 
 ATTENTION = {
     "permission_prompt": "permission",

@@ -14,7 +14,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short, strings_under
 from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse
-from claude_headspace.kernel.wait_request import Ask, Option, Question
+from claude_headspace.kernel.wait.request import Ask, Option, Question
 
 TOOLS: dict[str, Tool] = {
     SHELL_TOOL: Tool(kind=ToolKind.SHELL, wants="run"),

@@ -42,6 +42,8 @@ TRUSTED = "headspace.trusted"
 """The scope key that authentication sets if the sender has the ingest token: it is the hook script."""
 HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
 """The header with which the hook script asks for the reply to the client alone."""
+FIRED_AT_HEADER = b"x-headspace-fired-at"
+"""The header with the fire time. The last one counts."""
 JSON = (b"content-type", b"application/json")
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 """How much of a body that is too large is read, so that the sender sees the error."""
@@ -52,7 +54,7 @@ LARGE_BODY_SECONDS = 60.0
 
 
 class HookEndpoint:
-    """Receives hooks. Their name is the end of the path, unless `read_event_name` reads it from the body."""
+    """Receives hooks. Their name is the end of the path, unless `read_event` reads name and fire time from the body."""
 
     def __init__(
         self,
@@ -60,13 +62,13 @@ class HookEndpoint:
         reply_to: ReplyToHook,
         max_body_bytes: int,
         counters: HookCounters,
-        read_event_name: Callable[[bytes], str] | None = None,
+        read_event: Callable[[bytes], tuple[str, float | None]] | None = None,
     ) -> None:
         self._receiver = receiver
         self._reply_to = reply_to
         self._max_body_bytes = max_body_bytes
         self._counters = counters
-        self._read_event_name = read_event_name
+        self._read_event = read_event
         self._large_body = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +103,10 @@ class HookEndpoint:
                     body = await read_body(receive, length or 0, self._max_body_bytes)
             except TimeoutError as error:
                 raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
-            event = self._read_event_name(body) if self._read_event_name else scope["path"].removeprefix(HOOK_PREFIX)
+            event = scope["path"].removeprefix(HOOK_PREFIX)
+            if self._read_event is not None:
+                event, fired_at = self._read_event(body)
+                headers = headers if fired_at is None else [(FIRED_AT_HEADER, str(fired_at).encode()), *headers]
             trusted = bool(scope.get(TRUSTED))
             received = await self._receiver.receive(event, body, headers, trusted=trusted)
             for_client = trusted and HOOK_REPLY_HEADER in headers

@@ -10,7 +10,7 @@ from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, clos
 from claude_headspace.kernel.evolve.tools import finish_call, record_thread_work, thread_ended_at
 from claude_headspace.kernel.evolve.turns import record_idle
 from claude_headspace.kernel.facts import Meta
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 
 def attention_requested(change: Change, meta: Meta, fact: facts.AttentionRequested) -> None:

@@ -23,11 +23,11 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.request_text import describe_call, describe_message, limited, short_path
-from claude_headspace.kernel.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
 from claude_headspace.kernel.sanitize import Redactor
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
+from claude_headspace.kernel.wait.request_text import describe_call, describe_message, limited, short_path
+from claude_headspace.kernel.wait.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
+from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.surfaces.read.agent_files import read_text
 from claude_headspace.surfaces.read.model import ReadModel

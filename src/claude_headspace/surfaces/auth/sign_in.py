@@ -30,7 +30,7 @@ COOKIE_SECONDS = 30 * 24 * 3600
 MAX_CODES = 32
 COOKIE = "headspace"
 PATH = "/signin"
-CheckCaller = Callable[[Request], Awaitable[None]]
+CheckRequester = Callable[[Request], Awaitable[None]]
 """Raises if the request does not come from a person."""
 BROWSER_SCOPES = frozenset({Scope.READ, Scope.ACT})
 
@@ -92,11 +92,11 @@ class BrowserSignIn:
     def _seconds(self) -> int:
         return self._clock() // SECOND
 
-    def routes(self, check_caller: CheckCaller) -> list[Route]:
+    def routes(self, check_requester: CheckRequester) -> list[Route]:
         """The route that sign-in links lead to."""
 
         async def sign_in(request: Request) -> Response:
-            await check_caller(request)
+            await check_requester(request)
             return await self._sign_in(request)
 
         return [Route(PATH, sign_in, methods=["GET"])]

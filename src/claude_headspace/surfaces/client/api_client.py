@@ -99,6 +99,14 @@ class ApiClient:
         """The turns of an agent, newest last."""
         return self._list(_path("agents", reference, "turns"), limit=limit)
 
+    def command_turns(self, command_id: str, limit: int = 100) -> list[Json]:
+        """The turns of one command, newest last."""
+        return self._list(_path("commands", command_id, "turns"), limit=limit)
+
+    def tool_calls(self, reference: str, limit: int = 100) -> list[Json]:
+        """The tool calls of an agent, newest last."""
+        return self._list(_path("agents", reference, "calls"), limit=limit)
+
     def commands(self, reference: str, limit: int = 100) -> list[Json]:
         """The commands of an agent, newest last."""
         return self._list(_path("agents", reference, "commands"), limit=limit)

@@ -17,9 +17,9 @@ from starlette.routing import Route
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.forms import convert_values
-from claude_headspace.kernel.wait_request import Question
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.forms import convert_values
+from claude_headspace.kernel.wait.request import Question
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.api.answers import Answers
 from claude_headspace.surfaces.api.parameters import read_bytes, read_flag

@@ -16,7 +16,7 @@ import msgspec
 
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, make_visible
 from claude_headspace.kernel.text import count
-from claude_headspace.kernel.views import RequestView, WaitDetailsView
+from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView
 
 SHOW_ALL = "all"
 """The query parameter that shows everything."""

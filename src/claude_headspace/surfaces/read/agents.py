@@ -9,24 +9,14 @@ from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.views import (
-    AgentView,
-    CommandView,
-    SessionView,
-    Time,
-    TurnView,
-    WaitView,
-    agent_view,
-    command_view,
-    iso,
-    session_view,
-    turn_view,
-    wait_view,
-)
+from claude_headspace.kernel.views.agent import AgentView, agent_view
+from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView, command_view, session_view, turn_view
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.outputs.held_hooks import find_answer
 from claude_headspace.ports import Clock, EventFilter, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage

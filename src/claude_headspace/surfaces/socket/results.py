@@ -16,7 +16,7 @@ from claude_headspace.kernel.effort.advise import delivered_injections, files_to
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
-from claude_headspace.kernel.views import dialects
+from claude_headspace.kernel.views.dialects import dialects
 
 Result = dict[str, Any]
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from claude_headspace.kernel.text import one_line, short
-from claude_headspace.kernel.wait_request import Field, Option
+from claude_headspace.kernel.wait.request import Field, Option
 
 MAX_FIELDS = 50
 MAX_OPTIONS = 200

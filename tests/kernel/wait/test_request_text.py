@@ -1,7 +1,7 @@
 """The size limits of a complete request."""
 
-from claude_headspace.kernel.request_text import MAX_DIFF, MAX_TEXT, limited, short_path
-from claude_headspace.kernel.views import RequestView
+from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, limited, short_path
+from claude_headspace.kernel.wait.views import RequestView
 
 
 def test_a_short_request_stays() -> None:

@@ -16,7 +16,7 @@ from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.sanitize import is_cut, left_out
 from claude_headspace.kernel.text import strings_in
 from claude_headspace.kernel.tools import ToolKind, ToolUse
-from claude_headspace.kernel.views import RequestView
+from claude_headspace.kernel.wait.views import RequestView
 
 MAX_TEXT, MAX_DIFF, MAX_ARGUMENT = 30_000, 60_000, 30_000
 """Characters of the text, of the diff, and of one text in the arguments."""

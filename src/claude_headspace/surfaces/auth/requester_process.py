@@ -22,8 +22,8 @@ TMUX = "tmux"
 """How the name of a tmux server starts: `tmux: server`."""
 
 
-class Caller(Enum):
-    """What a process is."""
+class RequesterKind(Enum):
+    """What kind of process sends a request."""
 
     PERSON = "person"
     """Nothing shows that an agent started it."""
@@ -34,21 +34,21 @@ class Caller(Enum):
     """It cannot be inspected."""
 
 
-def inspect_caller(pid: int, clients: Collection[int], knows_session: Callable[[str], bool]) -> Caller:
-    """What the process of a caller is."""
+def inspect_requester(pid: int, clients: Collection[int], knows_session: Callable[[str], bool]) -> RequesterKind:
+    """What kind of process sends a request."""
     try:
         process = psutil.Process(pid)
         above = process.parents()
         session = process.environ().get(SESSION_VARIABLE)
         if not process.is_running():
-            return Caller.HIDDEN
+            return RequesterKind.HIDDEN
     except (psutil.Error, OSError):
-        return Caller.HIDDEN
+        return RequesterKind.HIDDEN
     if session or any(each.pid in clients for each in (process, *above)):
-        return Caller.AGENT
+        return RequesterKind.AGENT
     if any((found := session_in(each)) and knows_session(found) for each in above):
-        return Caller.AGENT
-    return Caller.TMUX_JOB if _is_tmux_job([process, *above]) else Caller.PERSON
+        return RequesterKind.AGENT
+    return RequesterKind.TMUX_JOB if _is_tmux_job([process, *above]) else RequesterKind.PERSON
 
 
 def session_in(process: psutil.Process) -> str | None:
@@ -72,7 +72,7 @@ def _is_tmux(process: psutil.Process) -> bool:
 
 
 def _has_terminal(pid: int) -> bool:
-    """Whether a process has a controlling terminal. True if /proc does not tell."""
+    """Whether a process has a controlling terminal. True if /proc is not readable."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
     except OSError:

@@ -7,10 +7,10 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, mismatch, wait_of
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.facts import PermissionAsked
-from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.kernel.wait.answers import Answer, mismatch, wait_of
+from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.testing import hook
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))

@@ -1,4 +1,4 @@
-"""The process of a caller: a person, an agent, or a process that cannot be inspected."""
+"""The process of a requester: a person, an agent, or a process that cannot be inspected."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from claude_headspace.surfaces.auth.caller_process import SESSION_VARIABLE, Caller, inspect_caller
+from claude_headspace.surfaces.auth.requester_process import SESSION_VARIABLE, RequesterKind, inspect_requester
 
 NO_CLIENTS: frozenset[int] = frozenset()
 
@@ -36,24 +36,24 @@ def family() -> Iterator[tuple[int, int]]:
 
 def test_a_process_outside_of_clients_is_a_person() -> None:
     """Nothing shows that an agent started it."""
-    assert inspect_caller(os.getpid(), NO_CLIENTS, unknown) is Caller.PERSON
+    assert inspect_requester(os.getpid(), NO_CLIENTS, unknown) is RequesterKind.PERSON
 
 
 def test_a_descendant_of_a_client_is_an_agent(family: tuple[int, int]) -> None:
     """At any depth."""
-    assert inspect_caller(family[1], {os.getpid()}, unknown) is Caller.AGENT
+    assert inspect_requester(family[1], {os.getpid()}, unknown) is RequesterKind.AGENT
 
 
 def test_a_session_in_the_environment_marks_an_agent(family: tuple[int, int]) -> None:
     """In its own environment any session counts, in that of an ancestor one that is known."""
     parent, child = family
-    assert inspect_caller(parent, NO_CLIENTS, unknown) is Caller.AGENT
-    assert inspect_caller(child, NO_CLIENTS, unknown) is Caller.PERSON
-    assert inspect_caller(child, NO_CLIENTS, "known".__eq__) is Caller.AGENT
+    assert inspect_requester(parent, NO_CLIENTS, unknown) is RequesterKind.AGENT
+    assert inspect_requester(child, NO_CLIENTS, unknown) is RequesterKind.PERSON
+    assert inspect_requester(child, NO_CLIENTS, "known".__eq__) is RequesterKind.AGENT
 
 
 def test_an_exited_process_is_hidden() -> None:
     """It cannot be inspected any more, so it is not trusted."""
     with subprocess.Popen(["true"]) as process:
         pass
-    assert inspect_caller(process.pid, NO_CLIENTS, unknown) is Caller.HIDDEN
+    assert inspect_requester(process.pid, NO_CLIENTS, unknown) is RequesterKind.HIDDEN

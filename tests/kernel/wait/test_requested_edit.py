@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from claude_headspace.kernel.requested_edit import (
+from claude_headspace.kernel.wait.requested_edit import (
     NotApplicable,
     Replacement,
     RequestedCell,

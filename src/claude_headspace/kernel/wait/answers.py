@@ -16,13 +16,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from claude_headspace.kernel import forms
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsked
 from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.text import count, one_line, strings_in
-from claude_headspace.kernel.wait_request import Question
+from claude_headspace.kernel.wait import forms
+from claude_headspace.kernel.wait.request import Question
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):

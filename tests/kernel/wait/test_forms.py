@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.forms import MAX_FIELDS, Content, convert_values, find_problem, parse_form
-from claude_headspace.kernel.wait_request import Field, Option
+from claude_headspace.kernel.wait.forms import MAX_FIELDS, Content, convert_values, find_problem, parse_form
+from claude_headspace.kernel.wait.request import Field, Option
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
