@@ -269,8 +269,12 @@ def test_links_pipes_and_folders_are_not_opened(spooled: SpoolWithJournal, tmp_p
 
 def test_entries_that_are_not_files_are_quarantined(spooled: SpoolWithJournal) -> None:
     """Directories, pipes, sockets and links block no event, also if `rejected` has entries of the same name."""
-    for number, make in enumerate((Path.mkdir, os.mkfifo, _bind, lambda path: path.symlink_to("/"))):
-        make(spooled.folder / f"{number}.0-1-1.json")
+    names = [spooled.folder / f"{number}.0-1-1.json" for number in range(4)]
+    names[0].mkdir()
+    os.mkfifo(names[1])
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(names[2]))
+    names[3].symlink_to("/")
     locked = spooled.folder / "4.0-1-1.json"
     (locked / "inner").mkdir(parents=True)
     locked.chmod(0o000)
@@ -286,11 +290,6 @@ def test_entries_that_are_not_files_are_quarantined(spooled: SpoolWithJournal) -
     spooled.run(test)
     assert spooled.names == ["Good"]
     assert not list(spooled.folder.glob("*.json"))
-
-
-def _bind(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
 
 
 @pytest.mark.parametrize("name", ["rejected", "full", "lost"])

@@ -49,12 +49,17 @@ def test_concurrent_starts_use_the_same_secret(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret"]
 
 
-WEAK = {
+def _replace_by_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+WEAK: dict[str, Callable[[Path], object]] = {
     "is empty": lambda path: path.write_bytes(b""),
     "is too short": lambda path: path.write_bytes(b"0123456789"),
     "is not random": lambda path: path.write_bytes(b"0" * 64),
     "can be read by other users": lambda path: path.chmod(0o644),
-    "is not a regular file": lambda path: (path.unlink(), os.mkfifo(path)),
+    "is not a regular file": _replace_by_pipe,
 }
 
 
