@@ -37,6 +37,7 @@ from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.wait.answers import wait_of
@@ -181,7 +182,7 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, agent, last=False)
+        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
