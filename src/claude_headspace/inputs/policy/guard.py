@@ -216,6 +216,13 @@ class PolicyGuard:
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
+    def refuse(self, hook: str, reason: str) -> Verdict:
+        """Return the verdict on a call that could not be read at all. Other hooks get none."""
+        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+            return ABSTAIN
+        self._unanalysed += 1
+        return _ask_about_failure(PreparedCall(self.book.policy, None, failure=reason.rstrip(".")))
+
     def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
         if last is not None and last.reason == reason and at <= last.until + LAPSE_MERGE_WINDOW:
