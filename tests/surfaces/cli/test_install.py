@@ -135,7 +135,10 @@ def test_http_transport_uses_the_running_daemon(daemon: RunningDaemon) -> None:
 
 
 def test_the_script_of_the_checkout(tmp_path: Path, claude: Path) -> None:
-    """`bin/install-hooks.sh` installs and uninstalls, also through a symbolic link."""
+    """“Run `bin/install-hooks.sh` to configure Claude Code hooks.” “Uninstall: `bin/install-hooks.sh --uninstall`.”
+
+    Both work without a terminal, also through a symbolic link. All paths are absolute and the script is executable.
+    """
     link = tmp_path / "link"
     link.symlink_to(ROOT / "bin" / "install-hooks.sh")
 
@@ -149,9 +152,15 @@ def test_the_script_of_the_checkout(tmp_path: Path, claude: Path) -> None:
             check=True,
         )
 
-    run("--yes")
-    assert "notify-headspace.sh" in (claude / "settings.json").read_text()
-    run("--uninstall", "--yes")
+    run("--dry-run")
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    run()
+    script = claude / "hooks" / "notify-headspace.sh"
+    assert os.access(script, os.X_OK)
+    groups = json.loads((claude / "settings.json").read_text())["hooks"]
+    commands = {hook["command"] for group in groups["SessionStart"] for hook in group["hooks"]}
+    assert str(script) in commands
+    run("--uninstall")
     assert (claude / "settings.json").read_text() == ORIGINAL
 
 

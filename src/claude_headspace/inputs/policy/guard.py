@@ -57,6 +57,7 @@ MAX_PROJECTS = 200
 EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
+ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
 
 
 class PreparedCall(msgspec.Struct, frozen=True):
@@ -136,7 +137,7 @@ class PolicyGuard:
         envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
             prepared = await self._thread.run(lambda: self._analyse(received, lapse), self._timeout_seconds)
         except UnknownTool as error:
@@ -245,6 +246,10 @@ class PolicyGuard:
         if calls := sum(lapse.calls for lapse in self.lapses):
             detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
+
+
+def _reason_not_asked(envelope: Envelope) -> str:
+    return ONLY_REPORTED if envelope.observations.only_reports else NOT_ASKED
 
 
 def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:
