@@ -98,6 +98,18 @@ def test_stop_turn_complete_event(session: Session) -> None:
     assert session.agent()["command"]["state"] == "COMPLETE"
 
 
+def test_every_stop_of_turns_in_quick_succession_ends_its_turn(session: Session) -> None:
+    """“When POST /hook/stop is called, then the agent transitions to idle state.”
+
+    Scripts send prompts and stops without an id of the turn, faster than a duplicate of a hook would arrive.
+    """
+    session.fire("session-start")
+    for _ in range(3):
+        assert session.fire("user-prompt-submit", prompt="Go on.")["state"] == "working"
+        assert session.fire("stop", last_assistant_message="Done.")["state"] == "idle"
+    assert [turn["text"] for turn in session.turns()] == ["Go on.", "Done."] * 3
+
+
 def test_session_end_event(session: Session) -> None:
     """The end of a session ends the agent."""
     session.fire("session-start")

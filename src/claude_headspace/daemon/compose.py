@@ -42,7 +42,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
-from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event_name
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
@@ -134,10 +134,17 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
-        reply_to, max_bytes = self.hooks.pipeline.reply_to, base.settings.max_body_bytes
+        pipeline, max_bytes = self.hooks.pipeline, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, reply_to, max_bytes, base.metrics, event_name_reader)
-            for event_name_reader in (None, read_event_name)
+            HookEndpoint(
+                self.inputs.receiver,
+                pipeline.reply_to,
+                max_bytes,
+                base.metrics,
+                event_reader,
+                reply_to_refused=pipeline.reply_to_refused,
+            )
+            for event_reader in (None, read_event)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
         starlette = Starlette(

@@ -98,6 +98,10 @@ class HookPipeline:
             return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
 
+    def reply_to_refused(self, name: str, reason: str) -> bytes:
+        """The reply to a hook that cannot be processed. A tool call is asked about, because no rule could see it."""
+        return verdict_reply(name, self._guard.refuse(name, reason))
+
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
         await self._order.spool.wait_until_drained()

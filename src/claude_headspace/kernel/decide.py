@@ -112,7 +112,7 @@ def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
     """Whether a rule applies to this tool and this agent."""
     return (
-        (not rule.tools or matches_any(rule.tools, call.tool))
+        (not rule.tools or matches_any(rule.tools, (call.tool,)))
         and (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
         and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
@@ -169,15 +169,11 @@ def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
 
 def _matches_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or matches_any(rule.commands, program.name))
-        and (not rule.arguments or _any_matches(rule.arguments, program.arguments))
-        and not _any_matches(rule.except_arguments, program.arguments)
-        and (not rule.fed_by or _any_matches(rule.fed_by, program.fed_by))
+        (not rule.commands or matches_any(rule.commands, (program.name,)))
+        and (not rule.arguments or matches_any(rule.arguments, program.arguments))
+        and not (rule.except_arguments and matches_any(rule.except_arguments, program.arguments))
+        and (not rule.fed_by or matches_any(rule.fed_by, program.fed_by))
     )
-
-
-def _any_matches(patterns: Strings, texts: Strings) -> bool:
-    return bool(patterns) and any(matches_any(patterns, text) for text in texts)
 
 
 def format_program(program: Program) -> str:

@@ -37,17 +37,17 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def strings_in(value: Any, depth: int = 0) -> Iterator[str]:
+def strings_in(value: Any) -> Iterator[str]:
     """The strings of a JSON value in their order, without the `type` of text blocks."""
-    if isinstance(value, str):
-        yield value
-    elif depth < MAX_DEPTH and isinstance(value, list):
-        for item in value:
-            yield from strings_in(item, depth + 1)
-    elif depth < MAX_DEPTH and isinstance(value, dict):
-        for item in value.items():
-            if item != TEXT_BLOCK:
-                yield from strings_in(item[1], depth + 1)
+    rest = [(value, 0)]
+    while rest:
+        value, depth = rest.pop()
+        if isinstance(value, str):
+            yield value
+        elif depth < MAX_DEPTH and isinstance(value, list):
+            rest += [(item, depth + 1) for item in reversed(value)]
+        elif depth < MAX_DEPTH and isinstance(value, dict):
+            rest += [(item[1], depth + 1) for item in reversed(value.items()) if item != TEXT_BLOCK]
 
 
 def strings_under(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 MAX_ABANDONED = 8
 
 _Result = TypeVar("_Result")
-_Job = Callable[[], None]
+_Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+"""What to run, and where its result goes."""
 
 
 class AnalysisThread:
@@ -31,7 +32,7 @@ class AnalysisThread:
         thread = self._ensure_thread()
         loop = asyncio.get_running_loop()
         result: asyncio.Future[_Result] = loop.create_future()
-        self._jobs.put(lambda: _run_job(job, loop, result))
+        self._jobs.put((job, loop, result))
         try:
             return await asyncio.wait_for(result, seconds)
         except TimeoutError:
@@ -60,23 +61,20 @@ class AnalysisThread:
 
 
 def _work(jobs: "SimpleQueue[_Job | None]") -> None:
-    while (job := jobs.get()) is not None:
-        job()
+    while (next_job := jobs.get()) is not None:
+        job, loop, result = next_job
+        try:
+            value, error = job(), None
+        except Exception as problem:  # noqa: BLE001  # the caller gets it
+            value, error = None, problem
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(_settle, result, value, error)
 
 
-def _run_job(job: Callable[[], Any], loop: asyncio.AbstractEventLoop, result: "asyncio.Future[Any]") -> None:
-    try:
-        value, error = job(), None
-    except Exception as problem:  # noqa: BLE001  # the caller gets it
-        value, error = None, problem
-
-    def settle() -> None:
-        if result.done():
-            return
-        if error is not None:
-            result.set_exception(error)
-        else:
-            result.set_result(value)
-
-    with contextlib.suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(settle)
+def _settle(result: "asyncio.Future[Any]", value: Any, error: Exception | None) -> None:
+    if result.done():
+        return
+    if error is not None:
+        result.set_exception(error)
+    else:
+        result.set_result(value)

@@ -2,7 +2,7 @@
 
 Rules
 - The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`);
-  large calls are inspected in another process (`inspector`). The verdict is computed later, when the agent is known
+  large calls are analysed in another process (`analyser`). The verdict is computed later, when the agent is known
   (`judge`), without I/O.
 - An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
   reports the problem until it is corrected.
@@ -23,10 +23,10 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.analyser import TIMED_OUT, Analyser, AnalysisFailed
 from claude_headspace.inputs.policy.analysis_thread import AnalysisThread
-from claude_headspace.inputs.policy.calls import UnknownTool, analyse_event
+from claude_headspace.inputs.policy.calls import UnknownTool, analyse_call
 from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
-from claude_headspace.inputs.policy.inspector import TIMED_OUT, InspectionFailed, Inspector
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import decide, get_subject
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
@@ -54,9 +54,10 @@ LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
 MAX_PREPARED = 1_000
 MAX_PROJECTS = 200
 
-EXPECTED_FAILURES = (TimeoutError, InspectionFailed)
+EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
+ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
 
 
 class PreparedCall(msgspec.Struct, frozen=True):
@@ -64,7 +65,7 @@ class PreparedCall(msgspec.Struct, frozen=True):
 
     policy: Policy
     call: Call | None
-    """None if no rule can match it, or if the analysis failed."""
+    """None if the analysis failed."""
     lapse: str | None = None
     """Why the verdict cannot be enforced."""
     failure: str | None = None
@@ -113,7 +114,7 @@ class PolicyGuard:
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = AnalysisThread()
-        self._inspector = Inspector()
+        self._analyser = Analyser()
         self._unanalysed = 0
         self._prepared: OrderedDict[str, PreparedCall] = OrderedDict()
         self._projects: dict[str, ProjectRules] = {}
@@ -125,9 +126,9 @@ class PolicyGuard:
         self._refresh()
 
     def close(self) -> None:
-        """End the analysis thread and the worker process."""
+        """End the analysis thread and the analysis process."""
         self._thread.close()
-        self._inspector.close()
+        self._analyser.close()
 
     # --- analysis ---
 
@@ -136,7 +137,7 @@ class PolicyGuard:
         envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
             prepared = await self._thread.run(lambda: self._analyse(received, lapse), self._timeout_seconds)
         except UnknownTool as error:
@@ -160,9 +161,9 @@ class PolicyGuard:
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
-        call = analyse_event(event, self.book, home=self._home, project=root, inspect_call=self._inspector.inspect)
-        policy = self._add_project_rules(root)
-        return PreparedCall(policy, call if policy.index.candidates(call) else None, lapse)
+        directory, home, analyse = event.meta.cwd or "", self._home, self._analyser.analyse
+        call = analyse_call(event.tool, self.book, directory=directory, home=home, project=root, analyse=analyse)
+        return PreparedCall(self._add_project_rules(root), call, lapse)
 
     def _refresh(self) -> None:
         """Read the user's files again if they changed. An invalid file changes only `failure`."""
@@ -216,6 +217,13 @@ class PolicyGuard:
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
+    def refuse(self, hook: str, reason: str) -> Verdict:
+        """Return the verdict on a call that could not be read at all. Other hooks get none."""
+        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+            return ABSTAIN
+        self._unanalysed += 1
+        return _ask_about_failure(PreparedCall(self.book.policy, None, failure=reason.rstrip(".")))
+
     def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
         if last is not None and last.reason == reason and at <= last.until + LAPSE_MERGE_WINDOW:
@@ -240,6 +248,10 @@ class PolicyGuard:
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
 
 
+def _reason_not_asked(envelope: Envelope) -> str:
+    return ONLY_REPORTED if envelope.observations.only_reports else NOT_ASKED
+
+
 def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:
     try:
         return ProjectRules(stamp, read_project_rules(root))
@@ -251,7 +263,7 @@ def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> Proje
 def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return TIMED_OUT
-    if isinstance(error, InspectionFailed):
+    if isinstance(error, AnalysisFailed):
         return str(error)
     return f"internal error ({type(error).__name__})"
 

@@ -17,7 +17,7 @@ from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.views.fields import iso
 from claude_headspace.kernel.wait.answers import Answer, mismatch
-from claude_headspace.kernel.wait.grants import find_grant_problem, select_grants
+from claude_headspace.kernel.wait.grants import find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.wait_requests import WaitDetails
@@ -52,7 +52,7 @@ class Answers:
             via=requester.via,
             words=answer.words,
             answer=msgspec.Raw(msgspec.json.encode(answer)),
-            grants=select_grants(suggestions, answer.grant),
+            grants=select_options(suggestions, answer.grant),
         )
         try:
             await self._recorder.record(act, wait.agent_id)

@@ -2,6 +2,8 @@
 
 from collections import OrderedDict
 
+import msgspec
+
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.budget import FULL, Budget, BudgetExceeded, Limits
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Findings, Flow
@@ -46,11 +48,13 @@ from claude_headspace.inputs.policy.shell.wrappers import (
     shell_from_arguments,
     shell_from_option,
 )
-from claude_headspace.kernel.policy.call import UNKNOWN, Trait
+from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait
 
 MAX_CACHED = 500
 MAX_CACHED_CHARS = 2_000
 """Longer texts are not cached: they rarely repeat."""
+MAX_ARGUMENT_CHARS = 1_000
+"""Of a longer argument, rules see the beginning and the end."""
 
 _cache: OrderedDict[tuple[str, str, str, str], Findings] = OrderedDict()
 """Recent results, the last used ones at the end. Only those that no file can change."""
@@ -82,8 +86,18 @@ def _analyse(key: tuple[str, str, str, str], limits: Limits) -> Findings:
         if limits != FULL:
             raise BudgetExceeded from None
         findings.add_trait(Trait.TOO_COMPLEX)
-    findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
+    findings.programs = [_shorten(program) for program in dict.fromkeys(findings.programs)]
+    findings.paths = list(dict.fromkeys(findings.paths))
     return findings
+
+
+def _shorten(program: Program) -> Program:
+    """Limit the length of the arguments, so that matching them with rules is fast."""
+    if all(len(argument) <= MAX_ARGUMENT_CHARS for argument in program.arguments):
+        return program
+    half = MAX_ARGUMENT_CHARS // 2
+    arguments = (text if len(text) <= MAX_ARGUMENT_CHARS else text[:half] + text[-half:] for text in program.arguments)
+    return msgspec.structs.replace(program, arguments=tuple(arguments))
 
 
 def _run_cd(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:

@@ -1,10 +1,10 @@
-"""The worker process: inspects the tool calls that are too large for the process of the daemon.
+"""The analysis process: analyses tool calls that are too large for the process of the daemon.
 
-It reads requests from its standard input, a socket, and writes the effects to it. Each message is msgpack, after its
-length in four bytes.
+It reads invocations from its standard input, a socket, and writes their effects to it. Each message is msgpack, after
+its length in four bytes.
 
 Rules
-- Its memory is limited. The kernel ends it when one request takes too much processor time, even inside the parser.
+- Its memory is limited. The kernel ends it when one invocation takes too much processor time, even inside the parser.
 - It ends when the daemon closes the socket. It writes no files.
 """
 
@@ -16,11 +16,11 @@ import sys
 
 import msgspec
 
-from claude_headspace.inputs.policy.inspection import Request, inspect
+from claude_headspace.inputs.policy.effects import Invocation, analyse_effects
 
 LENGTH = struct.Struct(">I")
-CPU_SECONDS = 0.045
-"""For one request. Counted as processor time, so that a busy machine makes no difference."""
+CPU_SECONDS = 0.03
+"""For one invocation, mostly in the parser. Processor time, so that a busy machine makes no difference."""
 MEMORY_BYTES = 512 * 1024 * 1024
 
 
@@ -46,17 +46,17 @@ def _receive(connection: socket.socket, size: int) -> bytes | None:
 
 
 def serve(connection: socket.socket) -> None:
-    """Answer requests until the connection is closed."""
-    decoder = msgspec.msgpack.Decoder(Request)
+    """Analyse invocations until the connection is closed."""
+    decoder = msgspec.msgpack.Decoder(Invocation)
     while (message := receive_message(connection)) is not None:
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-        reply = msgspec.msgpack.encode(inspect(decoder.decode(message)))
+        reply = msgspec.msgpack.encode(analyse_effects(decoder.decode(message)))
         signal.setitimer(signal.ITIMER_PROF, 0)
         send_message(connection, reply)
 
 
 def main() -> None:
-    """Run the worker."""
+    """Run the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the daemon, which then closes the socket
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     if sys.platform != "darwin":  # macOS does not support the limit
