@@ -1,5 +1,7 @@
 """What outlives the turn: the client's list decides, and what came back is over."""
 
+from typing import Any
+
 import pytest
 
 from claude_headspace.kernel.envelope import Origin
@@ -144,7 +146,7 @@ def test_an_idle_teammate_inside_the_client_is_not_running(story: Story) -> None
     for by_id in (True, False):
         story.hook("SubagentStart", agent_id="abo-1", agent_type="bo")
         assert [sub.type for sub in story.agent.running_subagents] == ["bo"]
-        known = {"agent_id": "abo-1", "agent_type": "bo"} if by_id else {}
+        known: dict[str, Any] = {"agent_id": "abo-1", "agent_type": "bo"} if by_id else {}
         story.hook("TeammateIdle", teammate_name="bo", team_name="any", **known)
         assert story.agent.running_subagents == ()
         assert story.board == ("working", None), "the turn of the client itself continues"

@@ -22,7 +22,7 @@ class RoleRunner(HeadlessRunner):
     """Runs clients in a project that has a role, with that role."""
 
     options = ("--permission-mode", "default", "--allowedTools", "Bash", "--model", "claude-sonnet-4-5")
-    environment = ("CLAUDE_SESSION_ROLE=chief",)
+    environment: tuple[str, ...] = ("CLAUDE_SESSION_ROLE=chief",)
 
     def __init__(self, installation: Installation, home: Home) -> None:
         super().__init__(installation, home)
