@@ -135,9 +135,16 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
-        reply_to, max_bytes = self.hooks.pipeline.reply_to, base.settings.max_body_bytes
+        pipeline, max_bytes = self.hooks.pipeline, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, reply_to, max_bytes, base.metrics, event_reader)
+            HookEndpoint(
+                self.inputs.receiver,
+                pipeline.reply_to,
+                max_bytes,
+                base.metrics,
+                event_reader,
+                reply_to_refused=pipeline.reply_to_refused,
+            )
             for event_reader in (None, read_event)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)

@@ -57,6 +57,7 @@ MAX_PROJECTS = 200
 EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
+ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
 
 
 class PreparedCall(msgspec.Struct, frozen=True):
@@ -136,7 +137,7 @@ class PolicyGuard:
         envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
             prepared = await self._thread.run(lambda: self._analyse(received, lapse), self._timeout_seconds)
         except UnknownTool as error:
@@ -216,6 +217,13 @@ class PolicyGuard:
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
+    def refuse(self, hook: str, reason: str) -> Verdict:
+        """Return the verdict on a call that could not be read at all. Other hooks get none."""
+        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+            return ABSTAIN
+        self._unanalysed += 1
+        return _ask_about_failure(PreparedCall(self.book.policy, None, failure=reason.rstrip(".")))
+
     def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
         if last is not None and last.reason == reason and at <= last.until + LAPSE_MERGE_WINDOW:
@@ -238,6 +246,10 @@ class PolicyGuard:
         if calls := sum(lapse.calls for lapse in self.lapses):
             detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
+
+
+def _reason_not_asked(envelope: Envelope) -> str:
+    return ONLY_REPORTED if envelope.observations.only_reports else NOT_ASKED
 
 
 def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:

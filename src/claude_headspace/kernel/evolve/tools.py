@@ -42,6 +42,9 @@ NEXT_STEP: Micros = 3 * SECOND // 2
 ENDS_ITS_STEP = ("plan",)
 """Dialogs of calls that are the last of their step. Any later call is a later step, however soon it starts."""
 
+PLAN_APPROVED = "Plan approved"
+"""The turn of the user who approves a plan. The client reports no words for it."""
+
 
 def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
     """The time until which everything that the event's thread started has ended."""
@@ -301,7 +304,9 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
     """A tool call ended. It may have started background work or contain the answer of a person."""
     ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{ended.tool or 'a call'} finished"
-    finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", fact.answer)
+    approves = any(wait.kind == "plan" and closes_with(wait, ended, meta) for wait in change.agent.waits)
+    answer = fact.answer or (PLAN_APPROVED if approves else "")
+    finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
     if fact.background_subagent is not None:

@@ -1,6 +1,7 @@
 """The CLI command `hook TYPE`: records one hook event from standard input, like `sp hook` of plate-spinner.
 
 The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
+It never asks: guard rules do not apply to tool calls that only this command reports, and `headspace why` says so.
 Prints nothing and always exits with 0: a hook must never disturb Claude Code.
 """
 
@@ -46,6 +47,7 @@ def _write_to_spool(event: str, payload: bytes) -> None:
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
         "client-pid": client_pid_in(os.environ) or str(os.getppid()),
         "fired-at": fired,
+        "only-reports": "yes",
         **{note: os.environ[variable] for variable, note in NOTES.items() if os.environ.get(variable)},
     }
     paths = find_paths()

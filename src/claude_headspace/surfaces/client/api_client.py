@@ -432,7 +432,7 @@ def _find_running(paths: Paths) -> DaemonInfo:
     found = find_daemon(paths)
     if found is not None:
         return found
-    if is_locked(paths.lock_file):
+    if is_locked(paths):
         raise DaemonMissing("daemon_starting", "Headspace is starting.", "Try again in a few seconds.")
     raise DaemonMissing("daemon_missing", "Headspace is not running.", START_HINT)
 
