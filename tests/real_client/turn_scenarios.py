@@ -329,19 +329,20 @@ PLAN_IT = {
 }
 PLANNED = [*starts_with("Plan it", *PLANNING), shows("waiting: plan")]
 PLAN_TURNS = ["USER COMMAND: Plan it", f"AGENT QUESTION: {THE_PLAN}"]
+APPROVED_TURNS = ["USER ANSWER: Plan approved", "AGENT COMPLETION: I followed the plan."]
 
 PLANS = [
     Scenario(
         "plan approved",
         PLAN_IT,
         [*PLANNED, answers("Yes"), shows("working", "idle")],
-        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        Expected(["completed: Plan it"], [*PLAN_TURNS, *APPROVED_TURNS]),
     ),
     Scenario(
         "plan approved through Headspace",
         PLAN_IT,
         [*PLANNED, answers_by_api(decision="allow"), shows("working", "idle")],
-        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        Expected(["completed: Plan it"], [*PLAN_TURNS, *APPROVED_TURNS]),
     ),
     Scenario(
         "plan sent back through Headspace",

@@ -131,6 +131,7 @@ class StatusReport:
         return SpoolStatus(
             depth=counts.depth,
             rejected=counts.rejected,
+            quarantined=counts.quarantined,
             lost=counts.lost,
             taken=counts.processed,
             last_drain_at=iso(counts.last_drain_at) if counts.last_drain_at else None,

@@ -29,7 +29,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.views.fields import iso
 from claude_headspace.surfaces.api.http_protocol import HttpProtocol
 from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
-from claude_headspace.surfaces.auth.tokens import Scope
+from claude_headspace.surfaces.auth.tokens import Scope, replace_weak_secret
 from claude_headspace.surfaces.client.api_client import local_tokens
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fingerprint, daemon_lock
 
@@ -37,6 +37,9 @@ log = structlog.get_logger(__name__)
 
 IDLE_SECONDS = 75
 """How long a connection may be idle. A shorter time would cut off clients during their next request."""
+
+
+REPLACED_NOTE = "the secret {}, so it was replaced: browsers must sign in again, and tokens in scripts are invalid"
 
 
 class Server(uvicorn.Server):
@@ -65,12 +68,16 @@ def serve(
     with daemon_lock(paths) as killed, _listen(settings) as listener:
         configure_logging(paths.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
+        weakness = replace_weak_secret(paths.secret_file)
         write_script(ConfigDir(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])  # for the plugin
         away: list[str] = []
         journal = open_configured_journal(settings, paths, on_unavailable=away.append)
         daemon = Daemon(settings, paths, journal, (host, port), origins)
         if not away:
             _refuse_taken_name(daemon)
+        if weakness:
+            daemon.base.outages.add_past_outage(REPLACED_NOTE.format(weakness))
+            log.warning("secret_replaced", problem=weakness)
         if killed is not None:
             daemon.base.outages.record_killed_daemon(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, paths, listener)

@@ -45,7 +45,7 @@ from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, Event, SessionStarted
 from claude_headspace.kernel.hooks import PROBE
-from claude_headspace.kernel.mission.assignment import assign
+from claude_headspace.kernel.mission.assignment import as_declared, assign
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
@@ -241,10 +241,11 @@ class Batch:
         )
         verdict: Verdict = ABSTAIN
         try:
-            verdict = envelope.decisions.verdict or self._functions.judge(envelope, agent)
+            declared = as_declared(agent, envelope, event)
+            verdict = envelope.decisions.verdict or self._functions.judge(envelope, declared)
             can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
             has_notice = can_inject and isinstance(event.fact, FACTS_WITH_NOTICE)
-            notices, failure = self._notices(agent, event) if has_notice else (NO_NOTICE, "")
+            notices, failure = self._notices(declared, event) if has_notice else (NO_NOTICE, "")
             if verdict is not ABSTAIN:
                 envelope = decided(envelope, verdict=verdict)
             if notices != NO_NOTICE:

@@ -37,6 +37,7 @@ from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.wait.answers import wait_of
@@ -96,6 +97,10 @@ class HookPipeline:
         if isinstance(outcome, Spooled):
             return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
+
+    def reply_to_refused(self, name: str, reason: str) -> bytes:
+        """The reply to a hook that cannot be processed. A tool call is asked about, because no rule could see it."""
+        return verdict_reply(name, self._guard.refuse(name, reason))
 
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
@@ -166,7 +171,7 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, agent, last=False)
+        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:

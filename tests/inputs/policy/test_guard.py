@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.guard import NOT_ASKED, PolicyGuard, asked_hooks
+from claude_headspace.inputs.policy.guard import NOT_ASKED, ONLY_REPORTED, PolicyGuard, asked_hooks
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.ports import Received
@@ -91,6 +91,13 @@ def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:
     judge(guard, call("ls", START + 3_600 * SECOND), expects_reply=False)
     assert [(lapse.calls, lapse.until - lapse.since) for lapse in guard.lapses] == [(3, 30 * SECOND), (1, 0)]
     assert "guard off for 4 tool calls;" in guard.health()[2]
+
+
+def test_a_hook_that_only_reports_is_the_reason_of_its_lapse(guard: PolicyGuard) -> None:
+    """The daemon was not asked, although it ran."""
+    envelope = msgspec.structs.replace(call(), observations=Observations(only_reports=True))
+    found = judge(guard, envelope, expects_reply=False)
+    assert (found.ruling, found.enforced, found.lapse) == ("deny", False, ONLY_REPORTED)
 
 
 def test_preset_watch_has_no_lapses(paths: Paths, home: Path) -> None:

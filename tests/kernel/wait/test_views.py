@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.wait.views import wait_view
+from claude_headspace.kernel.wait.grants import GrantOption
+from claude_headspace.kernel.wait.views import RequestView, wait_details_view, wait_view
 from tests.kernel.story import START, Story, question
 
 
@@ -36,3 +37,15 @@ def test_malformed_suggestions_are_left_out(stored: str) -> None:
     """A wait can be shown even if its stored suggestions cannot be decoded."""
     wait = Wait(id="w", agent_id="a", kind="permission", text="", opened_at=START, suggestions=stored)
     assert wait_view(wait).suggestions == []
+
+
+def test_options_say_how_long_they_last() -> None:
+    """Each option shows its lifetime. A change of the mode is last and has a warning."""
+    mode = GrantOption(id="m", kind="mode", words="Switch", destination="this session")
+    rule = GrantOption(id="r", kind="rule", words="Allow", destination="somewhere else")
+    wait = Wait(id="w", agent_id="a", kind="permission", text="", opened_at=START)
+    shown = wait_details_view(wait, RequestView(text="make"), (mode, rule)).suggestions
+    assert [(each.id, each.lifetime, bool(each.warning)) for each in shown] == [
+        ("r", "somewhere else", False),
+        ("m", "until this session ends", True),
+    ]

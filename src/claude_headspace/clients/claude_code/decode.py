@@ -213,6 +213,12 @@ def _subagent_stopped(shape: wire.WireStop | wire.WireStopFailure) -> Fact:
     return facts.SubagentStopped(shape.last_assistant_message or "")
 
 
+def _teammate_stopped(shape: wire.WireTeammate) -> Fact:
+    """A client that leads a team names it after its session. Its teammates are its sub-agents."""
+    leads = bool(shape.session_id) and shape.team_name == f"session-{shape.session_id[:8]}"
+    return facts.TeammateStopped(short(shape.teammate_name), leads or bool(shape.agent_id))
+
+
 def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
@@ -244,6 +250,7 @@ FACTS: dict[str, Callable[[Any], Fact]] = {
     "CwdChanged": lambda shape: facts.DirectoryChanged(shape.new_cwd),
     "Elicitation": _elicitation,
     "ElicitationResult": _elicitation_answered,
+    "TeammateIdle": _teammate_stopped,
 }
 """Hooks with a fact of their own. All others only show that the agent is alive."""
 

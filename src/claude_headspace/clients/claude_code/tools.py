@@ -92,6 +92,12 @@ def tool_use(
     )
 
 
+def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name of the tool and its input, from the payload of a hook. Empty if there are none."""
+    given = payload.get("tool_input")
+    return str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}
+
+
 def digest(tool_input: object) -> str:
     """Identify an input: the dialog of a call repeats its input but not its id.
 

@@ -62,6 +62,7 @@ MAX_RECENT_CHARS = 4_000
 EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
+ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -153,7 +154,7 @@ class PolicyGuard:
         envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
             analysis = await self._thread.run(lambda: self._analyse(received), self._timeout_seconds)
             prepared = PreparedCall(analysis, lapse)
@@ -244,6 +245,13 @@ class PolicyGuard:
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
 
+    def refuse(self, hook: str, reason: str) -> Verdict:
+        """Return the verdict on a call that could not be read at all. Other hooks get none."""
+        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+            return ABSTAIN
+        self._unanalysed += 1
+        return self._ask_about_failure(reason.rstrip("."))
+
     def _ask_about_failure(self, failure: str) -> Verdict:
         reason = f"Headspace asks you to decide: {failure}. (rule {NOT_ANALYSED_RULE})"
         return Verdict(Ruling.ASK, NOT_ANALYSED_RULE, reason, enforced=not self.book.policy.record_only)
@@ -270,6 +278,10 @@ class PolicyGuard:
         if calls := sum(lapse.calls for lapse in self.lapses):
             detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
+
+
+def _reason_not_asked(envelope: Envelope) -> str:
+    return ONLY_REPORTED if envelope.observations.only_reports else NOT_ASKED
 
 
 def _read_project(root: str, stamp: object, base: Policy, previous: tuple[Rule, ...]) -> ProjectRules:

@@ -30,7 +30,7 @@ from claude_headspace.kernel.agent import (
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Meta, RemoteActionStep
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
-from claude_headspace.kernel.wait.grants import MAX_GRANTS, GivenGrant
+from claude_headspace.kernel.wait.grants import MAX_GRANTS, Grant
 from claude_headspace.kernel.wait.request import Ask
 
 DUPLICATE_WINDOW: Micros = SECOND
@@ -314,7 +314,7 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
 def _record_grants(agent: Agent, answered: Answered) -> None:
     """Record what the client was granted with an answer that it applied."""
     given = (
-        GivenGrant(each.kind, each.words, each.destination, answered.by, answered.via, answered.at)
+        Grant(each.kind, each.words, each.destination, answered.by, answered.via, answered.at)
         for each in answered.grants
     )
     agent.grants = (*agent.grants, *given)[-MAX_GRANTS:]

@@ -24,7 +24,7 @@ from claude_headspace.kernel.views.work import (
     session_view,
     subagent_views,
 )
-from claude_headspace.kernel.wait.views import GrantView, WaitView, wait_view
+from claude_headspace.kernel.wait.views import GrantView, WaitView, grant_view, wait_view
 
 
 class TmuxView(msgspec.Struct, frozen=True):
@@ -222,7 +222,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "notices": (("notices",), lambda agent: tuple(notice_view(notice) for notice in agent.notices)),
     "todo": (("todos", "todos_done"), lambda a: TodoView(len(a.todos_done), len(a.todos)) if a.todos else None),
     "verdicts": (("verdicts",), lambda agent: tuple(verdict_view(each) for each in agent.verdicts)),
-    "grants": (("grants",), lambda a: tuple(view_of(GrantView, each, at=iso(each.at)) for each in a.grants)),
+    "grants": (("grants",), lambda agent: tuple(grant_view(each) for each in agent.grants)),
     "mission": (("mission",), lambda agent: mission_view(agent.mission)),
     "news": (
         ("worker_reports",),

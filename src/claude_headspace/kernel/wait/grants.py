@@ -1,10 +1,11 @@
 """Grants: permissions that a person gives an agent beyond one tool call. Pure.
 
-The client suggests them with a permission dialog. A person selects each one by its id. What was granted is stored with
-the answer, and with the agent once the client has applied the answer.
+With a permission dialog the client offers options. A person selects each one by its id. The selected options are stored
+with the answer. Once the client has applied the answer, they are grants of the agent.
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Literal
 
 import msgspec
@@ -17,28 +18,43 @@ MAX_GRANTS = 100
 Kind = Literal["rule", "mode", "directory"]
 
 
-class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
-    """One permission that the client suggests, in words."""
+class Destination(StrEnum):
+    """Where a grant is stored, which decides how long it lasts."""
 
-    id: str
-    """Derived from its content, so an id never stands for another permission."""
+    SESSION = "this session"
+    PROJECT_OF_USER = "this project, for you"
+    PROJECT = "this project, for everyone"
+    USER = "all your projects"
+
+
+LIFETIMES: dict[str, str] = {
+    Destination.SESSION: "until this session ends",
+    Destination.PROJECT_OF_USER: "in this project's settings, only for you, until you remove it",
+    Destination.PROJECT: "in this project's shared settings, for everyone, until someone removes it",
+    Destination.USER: "in your own settings, for all your projects, until you remove it",
+}
+"""How long a grant lasts, by its destination."""
+
+WARNINGS: dict[str, str] = {
+    "mode": "Changes the mode of the session: later requests are allowed without asking you.",
+}
+"""Why a kind of grant allows more than its words say."""
+
+
+class GrantOption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A permission that can be granted together with an answer."""
+
+    id: str = ""
+    """Derived from its content, so an id never stands for another permission. Empty in answers of older versions."""
     kind: Kind
     words: str
     """What it permits, such as "Allow Bash(npm test:*)"."""
     destination: str
-    """Where it is stored, which decides how long it lasts: "this session", "this project, for you"."""
+    """A `Destination`."""
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """A permission that was granted with an answer."""
-
-    kind: Kind
-    words: str
-    destination: str
-
-
-class GivenGrant(msgspec.Struct, frozen=True):
-    """A permission that an agent has been granted: what, by whom, through which surface, when."""
+    """A permission that an agent was granted: what, by whom, through which surface, when."""
 
     kind: Kind
     words: str
@@ -48,25 +64,28 @@ class GivenGrant(msgspec.Struct, frozen=True):
     at: Micros
 
 
-def select_grants(suggestions: Sequence[Suggestion], ids: Sequence[str]) -> tuple[Grant, ...]:
-    """The suggestions with these ids, as grants."""
-    return tuple(Grant(each.kind, each.words, each.destination) for each in suggestions if each.id in ids)
+def lifetime_of(destination: str) -> str:
+    """Where a grant is stored and how long it lasts, in words."""
+    return LIFETIMES.get(destination, destination)
 
 
-def find_grant_problem(
-    suggestions: Sequence[Suggestion], ids: Sequence[str], *, always: bool
-) -> tuple[str, str] | None:
+def select_options(options: Sequence[GrantOption], ids: Sequence[str]) -> tuple[GrantOption, ...]:
+    """The options with these ids."""
+    return tuple(option for option in options if option.id in ids)
+
+
+def find_grant_problem(options: Sequence[GrantOption], ids: Sequence[str], *, always: bool) -> tuple[str, str] | None:
     """Why a selection is not valid, as code and message; None if it is valid."""
-    unknown = [each for each in ids if each not in {suggestion.id for suggestion in suggestions}]
+    unknown = [each for each in ids if each not in {option.id for option in options}]
     if unknown:
-        return "unknown_grant", f"The client does not suggest {unknown[0][:60]!r}. {_choices(suggestions)}"
+        return "unknown_grant", f"The client does not suggest {unknown[0][:60]!r}. {_choices(options)}"
     if always and not ids:
-        return "always_needs_grant", f"“Always” does not say what it grants. {_choices(suggestions)}"
+        return "always_needs_grant", f"“Always” does not say what it grants. {_choices(options)}"
     return None
 
 
-def _choices(suggestions: Sequence[Suggestion]) -> str:
-    if not suggestions:
+def _choices(options: Sequence[GrantOption]) -> str:
+    if not options:
         return "The client suggests nothing that can be granted with this call."
-    listed = "; ".join(f"{each.id} ({each.words}; {each.destination})" for each in suggestions)
+    listed = "; ".join(f"{each.id} ({each.words}; {each.destination})" for each in options)
     return f"Choose with `grant`: {listed}."

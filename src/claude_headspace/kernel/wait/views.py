@@ -1,7 +1,7 @@
 """Views of a wait: on the board, and with the complete request."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,8 +12,24 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden
 from claude_headspace.kernel.text import strings_in
 from claude_headspace.kernel.views.fields import Time, View, iso, optional_iso, view_of
-from claude_headspace.kernel.wait.grants import Grant, Suggestion
+from claude_headspace.kernel.wait.grants import WARNINGS, Grant, GrantOption, lifetime_of
 from claude_headspace.kernel.wait.request import Field, Question
+
+
+class GrantOptionView(msgspec.Struct, frozen=True):
+    """A permission that can be granted together with an answer."""
+
+    id: str
+    """Derived from its content, so an id never stands for another permission."""
+    kind: str
+    """`rule`, `mode` or `directory`."""
+    words: str
+    """What it permits."""
+    destination: str
+    lifetime: str
+    """Where it is stored and how long it lasts, in words."""
+    warning: str
+    """Why it allows more than its words say; empty if it does not."""
 
 
 class AnsweredView(msgspec.Struct, frozen=True):
@@ -24,7 +40,7 @@ class AnsweredView(msgspec.Struct, frozen=True):
     via: str
     at: Time
     after_seconds: float
-    grants: tuple[Grant, ...]
+    grants: tuple[GrantOptionView, ...]
     """What it grants beyond this call."""
 
 
@@ -35,6 +51,8 @@ class GrantView(msgspec.Struct, frozen=True):
     kind: str
     """`rule`, `mode` or `directory`."""
     destination: str
+    lifetime: str
+    """Where it is stored and how long it lasts, in words."""
     by: str
     via: str
     at: Time
@@ -92,8 +110,8 @@ class WaitDetailsView(WaitFields, frozen=True, kw_only=True):
     request: RequestView
     hidden_characters: tuple[HiddenCharacter, ...]
     """Hidden characters in `request.text`; those in other parts and entities in a plan have position -1."""
-    suggestions: tuple[Suggestion, ...]
-    """What can be granted together with the answer."""
+    suggestions: tuple[GrantOptionView, ...]
+    """What can be granted together with the answer. A change of the mode is last: it allows more than this request."""
 
 
 def wait_view(wait: Wait) -> WaitView:
@@ -101,11 +119,12 @@ def wait_view(wait: Wait) -> WaitView:
     return _wait_view(WaitView, wait, suggestions=_suggestions(wait.suggestions))
 
 
-def wait_details_view(wait: Wait, request: RequestView, suggestions: tuple[Suggestion, ...]) -> WaitDetailsView:
+def wait_details_view(wait: Wait, request: RequestView, options: Sequence[GrantOption]) -> WaitDetailsView:
     """A wait with the complete request."""
-    options = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
+    choices = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
     formatted = (html.unescape(request.text),) if wait.kind == "plan" else ()
-    hidden = find_hidden_in_request(request, *formatted, *options)
+    hidden = find_hidden_in_request(request, *formatted, *choices)
+    suggestions = _option_views(sorted(options, key=lambda option: option.kind == "mode"))
     return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
 
 
@@ -139,7 +158,19 @@ def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
     after = round((done.at - wait.opened_at) / SECOND, 3)
-    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, done.grants)
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, _option_views(done.grants))
+
+
+def grant_view(grant: Grant) -> GrantView:
+    """A permission that the agent was granted."""
+    return view_of(GrantView, grant, lifetime=lifetime_of(grant.destination), at=iso(grant.at))
+
+
+def _option_views(options: Sequence[GrantOption]) -> tuple[GrantOptionView, ...]:
+    return tuple(
+        view_of(GrantOptionView, each, lifetime=lifetime_of(each.destination), warning=WARNINGS.get(each.kind, ""))
+        for each in options
+    )
 
 
 def _suggestions(stored: str) -> list[dict[str, object]]:

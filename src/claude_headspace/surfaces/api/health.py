@@ -33,13 +33,17 @@ def component_status(running: bool, failure: str | None, detail: str) -> Compone
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
-    """Events in the spool: waiting, rejected as unreadable, lost because it was full, processed since the start."""
+    """Events in the spool: waiting, rejected as unreadable, lost because it was full, processed since the start.
+
+    Entries that are not regular files are quarantined.
+    """
 
     depth: int
     rejected: int
     lost: int
     taken: int
     last_drain_at: Time | None
+    quarantined: int = 0
 
 
 class OutageView(msgspec.Struct, frozen=True):

@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import Clock
+from claude_headspace.surfaces.auth.canonical_address import redirect_to_address
 from claude_headspace.surfaces.auth.tokens import Scope
 
 CODE_SECONDS = 300
@@ -105,6 +106,8 @@ class BrowserSignIn:
         """Set the cookie and redirect to the dashboard. HEAD, which link previews send, does not use the code."""
         if request.method == "HEAD":
             return Response()
+        if (redirect := redirect_to_address(request)) is not None:
+            return redirect
         credentials = self.redeem(request.query_params.get("code", ""))
         if credentials is None:
             return RedirectResponse("/?signin=expired", 303)

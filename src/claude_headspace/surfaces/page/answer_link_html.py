@@ -12,9 +12,8 @@ from html import escape
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.hidden_characters import make_visible
 from claude_headspace.kernel.views.fields import iso
-from claude_headspace.kernel.wait.grants import Suggestion
 from claude_headspace.kernel.wait.request import Field, Option, Question
-from claude_headspace.kernel.wait.views import WaitDetailsView
+from claude_headspace.kernel.wait.views import GrantOptionView, WaitDetailsView
 from claude_headspace.surfaces.page.request_html import agent_text, request_html
 
 FIELD_PREFIX = "field-"
@@ -28,14 +27,6 @@ BUTTONS = {
 }
 """The buttons for each kind of wait, the default first."""
 
-LIFETIMES = {
-    "this session": "until this session ends",
-    "this project, for you": "in this project's settings, only for you, until you remove it",
-    "this project, for everyone": "in this project's shared settings, for everyone, until someone removes it",
-    "all your projects": "in your own settings, for all your projects, until you remove it",
-}
-"""How long a grant lasts, by its destination."""
-MODE_WARNING = "Changes the mode of the session: later requests are allowed without asking you."
 DEFAULT_BUTTONS = '<button disabled hidden></button><button name="do" value="" formnovalidate hidden></button>'
 """What Enter presses: nothing in a text field, a button without an answer on a checkbox. Browsers skip the disabled
 button only on a checkbox."""
@@ -126,19 +117,16 @@ def _question(question: Question, at: int) -> str:
     return f"<fieldset><legend>{agent_text(question.text)}</legend>{options}{free_text}</fieldset>"
 
 
-def _grants(suggestions: Sequence[Suggestion]) -> str:
-    """What can be granted with the request: each on its own, changes of the mode last."""
-    if not suggestions:
-        return ""
-    boxes = "".join(_grant(each) for each in sorted(suggestions, key=lambda each: each.kind == "mode"))
-    return f"<fieldset><legend>If allowed, also allow from now on</legend>{boxes}</fieldset>"
+def _grants(options: Sequence[GrantOptionView]) -> str:
+    """What can be granted with the request, each on its own."""
+    boxes = "".join(_grant(each) for each in options)
+    return f"<fieldset><legend>If allowed, also allow from now on</legend>{boxes}</fieldset>" if boxes else ""
 
 
-def _grant(suggestion: Suggestion) -> str:
-    lifetime = LIFETIMES.get(suggestion.destination, suggestion.destination)
-    warning = f"<small>{MODE_WARNING}</small>" if suggestion.kind == "mode" else ""
-    box = f'<input type="checkbox" name="grant" value="{escape(suggestion.id, quote=True)}">'
-    return f"<label>{box} {agent_text(suggestion.words)} <small>{agent_text(lifetime)}</small>{warning}</label>"
+def _grant(option: GrantOptionView) -> str:
+    warning = f"<small>{option.warning}</small>" if option.warning else ""
+    box = f'<input type="checkbox" name="grant" value="{escape(option.id, quote=True)}">'
+    return f"<label>{box} {agent_text(option.words)} <small>{agent_text(option.lifetime)}</small>{warning}</label>"
 
 
 def _option(kind: str, name: str, option: Option) -> str:

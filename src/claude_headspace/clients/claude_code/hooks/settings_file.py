@@ -84,6 +84,13 @@ def remove(text: str, name: str, previous_status_line: object = None) -> str:
     return render(settings, text)
 
 
+def without_empty_hooks(text: str) -> Json:
+    """Settings without empty lists of hooks, which adding and removing hooks does not keep. To compare two of them."""
+    settings = parse(text, "")
+    hooks = {event: groups for event, groups in settings.pop("hooks", {}).items() if groups}
+    return {**settings, **({"hooks": hooks} if hooks else {})}
+
+
 # --- the status line ---
 
 

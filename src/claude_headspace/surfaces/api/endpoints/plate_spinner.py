@@ -23,9 +23,13 @@ class PlateEvent(msgspec.Struct, frozen=True):
     event_type: str
     project_path: str | None = None
     tool_name: str | None = None
+    tool_input: dict[str, Any] | None = None
     tool_params: dict[str, Any] | None = None
+    """Another name of `tool_input`."""
     transcript_path: str | None = None
     git_branch: str | None = None
+    timestamp: float | str | None = None
+    """When the event fired: seconds since 1970, or ISO 8601."""
     error: str | None = None
 
 

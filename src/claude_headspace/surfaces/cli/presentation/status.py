@@ -25,6 +25,7 @@ UNKNOWN = "unknown while the database is unavailable"
 
 SPOOL_CODE = "spool"
 """The code of refused events that are counted with the spool."""
+QUARANTINED = "{} quarantined in spool/rejected, because only regular files are events"
 LOST = {
     "nowhere_to_store": "{}: neither the database nor the spool could be written; free some disk space",
     "too_large": "{} larger than the setting `max_body_bytes`",
@@ -150,6 +151,7 @@ def _spool(spool: Json, now: datetime) -> str:
     words = [f"{count(spool['depth'], 'event')} waiting" if spool["depth"] else "empty"]
     words += [f"last read {ago(spool['last_drain_at'], now)}"] if spool.get("last_drain_at") else []
     words += [f"{count(spool['rejected'], 'event')} rejected"] if spool.get("rejected") else []
+    words += [QUARANTINED.format(spool["quarantined"])] if spool.get("quarantined") else []
     words += [f"{count(spool['lost'], 'event')} lost while it was full"] if spool.get("lost") else []
     return " · ".join(words)
 
