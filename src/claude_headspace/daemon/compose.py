@@ -99,7 +99,6 @@ class Daemon:
         self.status = StatusReport(
             base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,

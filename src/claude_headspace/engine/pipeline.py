@@ -36,7 +36,7 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
-from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.wait.answers import wait_of
@@ -111,7 +111,7 @@ class HookPipeline:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)
-            store = self._commit(received, hook_at=envelope.fired_at) if is_hook else self._store_usage(received)
+            store = self._commit(received) if is_hook else self._store_usage(received)
             commit = asyncio.ensure_future(store)
         try:
             await commit
@@ -121,6 +121,8 @@ class HookPipeline:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
+        if is_hook:
+            self._record_arrival(envelope, envelope.fired_at)
         return is_hook
 
     # --- the steps ---
@@ -143,32 +145,35 @@ class HookPipeline:
         commit = partial(
             self._commit,
             received,
-            hook_at=received.envelope.received_at,
             expects_reply=expects_reply,
             trusted=trusted,
             reply_reaches_client=reply_reaches_client,
         )
         judge = partial(self._judge_without_journal, received) if expects_reply else None
-        return await self._fallback.store(received.envelope, commit, judge)
+        stored = await self._fallback.store(received.envelope, commit, judge)
+        self._record_arrival(received.envelope, received.envelope.received_at)
+        return stored
+
+    def _record_arrival(self, envelope: Envelope, at: Micros) -> None:
+        """Record that hooks arrive. An event of the doctor does not show that a client runs its hooks."""
+        if envelope.name != PROBE:
+            self._reconciler.hook_arrived(at)
 
     async def _commit(
         self,
         received: Received,
         *,
-        hook_at: Micros,
         expects_reply: bool = False,
         trusted: bool = True,
         reply_reaches_client: bool = False,
     ) -> Outcome:
-        outcome = await self._engine.submit(
+        return await self._engine.submit(
             received.envelope,
             event=received.event,
             expects_reply=expects_reply,
             trusted=trusted,
             reply_reaches_client=reply_reaches_client,
         )
-        self._reconciler.hook_arrived(hook_at)
-        return outcome
 
     async def _store_usage(self, received: Received) -> None:
         """Store the numbers of a status line, if they changed."""
