@@ -81,6 +81,7 @@ class ContextInjection:
             return reply
         add = partial(
             add_advice,
+            outcome.agent.client,
             event.meta.name,
             reply,
             advice,

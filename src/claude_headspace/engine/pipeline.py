@@ -37,6 +37,7 @@ from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
+from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
 from claude_headspace.kernel.wait.answers import wait_of
@@ -97,6 +98,10 @@ class HookPipeline:
             return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
 
+    def reply_to_refused(self, name: str, reason: str) -> bytes:
+        """The reply to a hook that cannot be processed. A tool call is asked about, because no rule could see it."""
+        return verdict_reply(name, self._guard.refuse(name, reason))
+
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
         await self._order.spool.wait_until_drained()
@@ -111,7 +116,7 @@ class HookPipeline:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)
-            store = self._commit(received) if is_hook else self._store_usage(received)
+            store = self._engine.submit(envelope, event=received.event) if is_hook else self._store_usage(received)
             commit = asyncio.ensure_future(store)
         try:
             await commit
@@ -121,8 +126,8 @@ class HookPipeline:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
-        if is_hook:
-            self._record_arrival(envelope, envelope.fired_at)
+        if is_hook and envelope.name != PROBE:
+            self._reconciler.hook_arrived(envelope.fired_at)
         return is_hook
 
     # --- the steps ---
@@ -143,37 +148,18 @@ class HookPipeline:
         reply_reaches_client: bool = False,
     ) -> Outcome | Spooled:
         commit = partial(
-            self._commit,
-            received,
-            expects_reply=expects_reply,
-            trusted=trusted,
-            reply_reaches_client=reply_reaches_client,
-        )
-        judge = partial(self._judge_without_journal, received) if expects_reply else None
-        stored = await self._fallback.store(received.envelope, commit, judge)
-        self._record_arrival(received.envelope, received.envelope.received_at)
-        return stored
-
-    def _record_arrival(self, envelope: Envelope, at: Micros) -> None:
-        """Record that hooks arrive. An event of the doctor does not show that a client runs its hooks."""
-        if envelope.name != PROBE:
-            self._reconciler.hook_arrived(at)
-
-    async def _commit(
-        self,
-        received: Received,
-        *,
-        expects_reply: bool = False,
-        trusted: bool = True,
-        reply_reaches_client: bool = False,
-    ) -> Outcome:
-        return await self._engine.submit(
+            self._engine.submit,
             received.envelope,
             event=received.event,
             expects_reply=expects_reply,
             trusted=trusted,
             reply_reaches_client=reply_reaches_client,
         )
+        judge = partial(self._judge_without_journal, received) if expects_reply else None
+        outcome = await self._fallback.store(received.envelope, commit, judge)
+        if received.envelope.name != PROBE:  # an event of the doctor does not show that a client runs its hooks
+            self._reconciler.hook_arrived(received.envelope.received_at)
+        return outcome
 
     async def _store_usage(self, received: Received) -> None:
         """Store the numbers of a status line, if they changed."""
@@ -186,7 +172,7 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, agent, last=False)
+        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:

@@ -163,6 +163,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SubagentStarted: tools.subagent_started,
     facts.SubagentDescribed: tools.subagent_described,
     facts.SubagentStopped: tools.subagent_stopped,
+    facts.TeammateStopped: dialogs.teammate_stopped,
     facts.TurnStopped: turns.turn_stopped,
     facts.TurnContinued: missions.turn_continued,
     facts.TurnFailed: turns.turn_failed,
