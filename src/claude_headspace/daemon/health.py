@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from claude_headspace import __version__
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.claude_code.hooks.registration import Registration, read_registration
+from claude_headspace.clients.registration import find_registrations
 from claude_headspace.daemon.components import Base
 from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.errors import JournalUnavailable
@@ -92,9 +91,8 @@ class StatusReport:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
         last, looked_at = self.reconciler.last_event_at, self.reconciler.checked_at
-        hooks = hook_reception(
-            self._registrations(), firing=polling.mode is Mode.HOOKS_ACTIVE, received=last is not None
-        )
+        registrations = find_registrations(self.base.config_dirs(), self.base.paths.state)
+        hooks = hook_reception(registrations, firing=polling.mode is Mode.HOOKS_ACTIVE, received=last is not None)
         return HookStatus(
             enabled=hooks.installed or hooks.firing,
             hooks=hooks,
@@ -117,11 +115,6 @@ class StatusReport:
             pid=os.getpid(),
             started_at=iso(self.reconciler.started_at),
         )
-
-    def _registrations(self) -> list[Registration]:
-        """The hooks in every known config dir."""
-        state = self.base.paths.state
-        return [read_registration(ConfigDir(path), state) for path in self.base.config_dirs()]
 
     def _journal_counts(self) -> JournalCounts | None:
         """The counts of the journal; None while it is unavailable. A file can be read even if its disk is full."""

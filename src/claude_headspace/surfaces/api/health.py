@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hooks.registration import Registration
+from claude_headspace.clients.registration import HookRegistration
 from claude_headspace.kernel.views.fields import Time
 
 
@@ -68,10 +68,10 @@ class HookReception(msgspec.Struct, frozen=True):
     summary: str
 
 
-def hook_reception(registrations: Sequence[Registration], *, firing: bool, received: bool) -> HookReception:
+def hook_reception(registrations: Sequence[HookRegistration], *, firing: bool, received: bool) -> HookReception:
     """The reception of hooks. `received`: whether there was ever one."""
     installed = any(each.is_active for each in registrations)
-    problems = [f"{each.config.path}: {each.problem}" for each in registrations if each.problem is not None]
+    problems = [f"{each.path}: {each.problem}" for each in registrations if each.problem is not None]
     return HookReception(installed, firing, "; ".join([_RECEPTION[installed, firing, received], *problems]))
 
 
