@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from claude_headspace.config import Paths, Settings, claude_config_dirs
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
+from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
@@ -94,7 +95,7 @@ class Base:
 
     def config_dirs(self) -> tuple[Path, ...]:
         """The configuration directories of the clients."""
-        return claude_config_dirs(self.settings, self.paths)
+        return known_config_dirs(self.settings, self.paths)
 
 
 def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:

@@ -84,6 +84,7 @@ class ContextInjection:
             return reply
         add = partial(
             add_advice,
+            outcome.agent.client,
             event.meta.name,
             reply,
             advice,

@@ -120,7 +120,8 @@ class HookPipeline:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)
-            store = self._commit(received, hook_at=envelope.fired_at) if is_hook else self._store_usage(received)
+            submit = partial(self._engine.submit, received.envelope, event=received.event)
+            store = submit() if is_hook else self._store_usage(received)
             commit: asyncio.Future[Outcome | None] = asyncio.ensure_future(store)
         try:
             outcome = await commit
@@ -130,6 +131,8 @@ class HookPipeline:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
+        if is_hook:
+            self._reconciler.hook_arrived(envelope.fired_at)
         if outcome is not None and received.event.hook is HookKind.PROMPT:
             await self._injection.start_typed_effort(received.event, outcome)
         return is_hook
@@ -152,33 +155,16 @@ class HookPipeline:
         reply_reaches_client: bool = False,
     ) -> Outcome | Spooled:
         commit = partial(
-            self._commit,
-            received,
-            hook_at=received.envelope.received_at,
-            expects_reply=expects_reply,
-            trusted=trusted,
-            reply_reaches_client=reply_reaches_client,
-        )
-        judge = partial(self._judge_without_journal, received) if expects_reply else None
-        return await self._fallback.store(received.envelope, commit, judge)
-
-    async def _commit(
-        self,
-        received: Received,
-        *,
-        hook_at: Micros,
-        expects_reply: bool = False,
-        trusted: bool = True,
-        reply_reaches_client: bool = False,
-    ) -> Outcome:
-        outcome = await self._engine.submit(
+            self._engine.submit,
             received.envelope,
             event=received.event,
             expects_reply=expects_reply,
             trusted=trusted,
             reply_reaches_client=reply_reaches_client,
         )
-        self._reconciler.hook_arrived(hook_at)
+        judge = partial(self._judge_without_journal, received) if expects_reply else None
+        outcome = await self._fallback.store(received.envelope, commit, judge)
+        self._reconciler.hook_arrived(received.envelope.received_at)
         return outcome
 
     async def _store_usage(self, received: Received) -> None:

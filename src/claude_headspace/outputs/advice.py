@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from claude_headspace.clients.claude_code.replies import block_stop, with_context
+from claude_headspace.clients.replies import replies_of
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.effort import messages
 from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
@@ -27,7 +27,7 @@ OMITTED_NOTE_LENGTH = 70
 
 
 class AdvisedReply(msgspec.Struct, frozen=True):
-    """Claude Code's part of a reply, and the effort's files that it contains."""
+    """The reply to a hook, and the effort's files that it contains."""
 
     reply: bytes
     loaded: tuple[str, ...] = ()
@@ -41,6 +41,7 @@ def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -
 
 
 def add_advice(
+    client: str,
     event: str,
     reply: bytes,
     advice: Advice = NO_ADVICE,
@@ -49,11 +50,12 @@ def add_advice(
     session_context: str = "",
     notice: SessionNotice = NO_NOTICE,
 ) -> AdvisedReply:
-    """Return Claude Code's part of the reply with everything added. Reads the files to preload, so it may block."""
+    """Return the reply to a client's hook with everything added. Reads the files to preload, so it may block."""
+    replies = replies_of(client)
     if notice.blocks_turn_end:
-        return AdvisedReply(block_stop(reply, "\n\n".join(notice.texts)))
+        return AdvisedReply(replies.block_stop(reply, "\n\n".join(notice.texts)))
     text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
-    return AdvisedReply(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
+    return AdvisedReply(replies.with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 
 def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:

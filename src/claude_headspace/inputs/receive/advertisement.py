@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.claude_code.wire import HOOKS
+from claude_headspace.clients.hooks import KNOWN_HOOKS, hook_names
 from claude_headspace.config import Paths, write_private_file
 from claude_headspace.kernel.hooks import HookKind
 
@@ -69,7 +68,7 @@ class Advertisement(Loop):
         host, port = address
         self._line = f"{_LOCAL_ADDRESS.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        hooks = set(HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
+        hooks = set(KNOWN_HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
         self._asked = dict.fromkeys(hooks, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:

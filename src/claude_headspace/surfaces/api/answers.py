@@ -11,7 +11,6 @@ import asyncio
 
 import msgspec
 
-from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
@@ -42,8 +41,8 @@ class Answers:
         wait = await self.wait(wait_id)
         if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
-        suggestions = suggestions_of(wait.suggestions)
-        problem_of_grant = find_grant_problem(suggestions, answer.grant, always=answer.always)
+        options = await self.details.grant_options(wait)
+        problem_of_grant = find_grant_problem(options, answer.grant, always=answer.always)
         if problem_of_grant is not None and wait.closed_at is None:
             raise BadRequest(*problem_of_grant, "GET /api/waits/{wait} lists what can be granted.")
         act = WaitAnswered(
@@ -52,7 +51,7 @@ class Answers:
             via=requester.via,
             words=answer.words,
             answer=msgspec.Raw(msgspec.json.encode(answer)),
-            grants=select_options(suggestions, answer.grant),
+            grants=select_options(options, answer.grant),
         )
         try:
             await self._recorder.record(act, wait.agent_id)

@@ -18,13 +18,14 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
 from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.clients.claude_code.locations import TRANSCRIPTS
-from claude_headspace.config import Paths, claude_config_dirs, load_settings
+from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
@@ -384,7 +385,7 @@ def _transcripts(config: ConfigDir, paths: Paths) -> Iterator[Check]:
     if not os.access(projects, os.R_OK | os.X_OK):
         yield failed("transcripts", f"{projects} is not readable", "Check its owner and permissions.")
         return
-    if config.path not in claude_config_dirs(load_settings(paths), paths):
+    if config.path not in known_config_dirs(load_settings(paths), paths):
         hint = f"Run `headspace install --config-dir {config.path}`, or add it to config_dirs in {paths.config_file}."
         yield warning("transcripts", "the daemon does not read this directory", hint)
     else:

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.hooks import HookKind

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from claude_headspace.clients.claude_code import SESSION_VARIABLE
+from claude_headspace.clients.environment import session_in
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.model import Effort
@@ -89,7 +89,7 @@ class EffortQueries:
 
     def agent_of(self, env: Env) -> Agent | None:
         """The agent that a request comes from, by its client's session."""
-        session = env.get(SESSION_VARIABLE)
+        session = session_in(env)
         if not session:
             return None
         return next(

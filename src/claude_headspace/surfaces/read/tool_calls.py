@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.clients.tools import summarize_input
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.facts import Event

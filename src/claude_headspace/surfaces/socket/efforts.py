@@ -1,7 +1,7 @@
 """The socket commands for efforts: `effort.*`, `session.finish`, `agent.directives.discover`.
 
-The sender is identified by the environment of the request: `AGENT_ID` in a fleet, `CLAUDE_CODE_SESSION_ID` inside a
-client. `read/efforts` finds the effort, and `COMMANDS` lists all commands.
+The sender is identified by the environment of the request: `AGENT_ID` in a fleet, the session inside a client.
+`read/efforts` finds the effort, and `COMMANDS` lists all commands.
 """
 
 import asyncio
