@@ -77,7 +77,7 @@ class Reconciler(Loop):
         return self.running, self.failure, f"every {self.polling.interval_seconds:g} s"
 
     def hook_arrived(self, at: Micros) -> None:
-        """Record a hook that fired at this time. The interval changes at once. No-op for an older one."""
+        """Record a hook that fired at this time. The interval changes immediately. No-op for an older one."""
         if at <= (self.last_event_at or self.started_at):
             return
         now = self._awake_ns() // 1_000

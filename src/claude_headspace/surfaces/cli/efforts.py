@@ -1,6 +1,6 @@
 """`headspace effort …`: start an effort, log, change the phase, hand over, finish. Agents run these commands, too.
 
-They use the socket of the daemon. It needs no token, and it tells the daemon which agent runs the command.
+They use the socket of the daemon. It needs no token, and it identifies the agent that runs the command.
 """
 
 from pathlib import Path
