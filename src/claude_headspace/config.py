@@ -148,7 +148,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         int, Meta(description="Tool calls without a log entry from which on an effort warns.", ge=1)
     ] = 7
     effort_overflow_at: Annotated[
-        int, Meta(description="Context usage in percent at which an effort requests the handover.", ge=1, le=100)
+        int, Meta(description="Context usage in percent at which an effort requests the handover.", ge=1)
     ] = 90
     effort_gates: Annotated[
         tuple[str, ...],

@@ -287,7 +287,7 @@ def test_typing_a_skill_starts_an_effort(setup: Setup) -> None:
     [agent] = setup.daemon.agents()
     assert found["agent_id"] == agent["id"]
     assert len(setup.do("list", all=True)["efforts"]) == 1
-    call_of = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "ok"}
+    call_of: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "ok"}
     told = [setup.hook("PostToolUse", **call_of).get("additionalContext", "") for _ in range(2)]
     assert ["You work on effort implement #1" in text for text in told] in ([True, False], [False, False])
     assert setup.effort()["injections"][0]["delivery"] != "queued"
