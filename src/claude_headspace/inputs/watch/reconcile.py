@@ -77,7 +77,7 @@ class Reconciler(Loop):
         return self.running, self.failure, f"every {self.polling.interval_seconds:g} s"
 
     def hook_arrived(self, at: Micros) -> None:
-        """Record a hook of this time, which may be before the start. The interval changes at once. No-op if older."""
+        """Record a hook of this time, also from before the start. Changes the interval immediately. No-op if older."""
         if self.last_event_at is not None and at <= self.last_event_at:
             return
         now = self._awake_ns() // 1_000
