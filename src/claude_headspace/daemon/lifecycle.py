@@ -49,8 +49,6 @@ class Lifecycle:
     advertisement: Advertisement | None
 
     def __post_init__(self) -> None:
-        self.last_hook_at: Micros | None = None
-        """When the last hook of this host was received, before the start."""
         self._last_seq = 0
         """The newest sequence number, before the start."""
         self._starting: asyncio.Task[None] | None = None
@@ -93,7 +91,8 @@ class Lifecycle:
 
     def _load(self) -> None:
         self._last_seq = self.base.journal.counts().last_seq
-        self.last_hook_at = self.base.journal.last_hook_at(self.base.host)
+        if (last_hook_at := self.base.journal.last_hook_at(self.base.host)) is not None:
+            self.inputs.reconciler.hook_arrived(last_hook_at)
         self.base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:

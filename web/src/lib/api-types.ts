@@ -1710,6 +1710,7 @@ export interface components {
         };
         HookStatus: {
             enabled: boolean;
+            hooks: components["schemas"]["HookReception"];
             mode: string;
             polling_interval_seconds: number;
             last_event_at: string | null;
@@ -1734,6 +1735,11 @@ export interface components {
             version: string;
             pid: number;
             started_at: string;
+        };
+        HookReception: {
+            installed: boolean;
+            firing: boolean;
+            summary: string;
         };
         SpoolStatus: {
             depth: number;
