@@ -24,7 +24,10 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
-LIST_SETTINGS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
+LIST_SETTINGS = (
+    *("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core"),
+    *("effort_except", "effort_gates"),
+)
 """Settings that are lists. In the environment their items are separated by commas."""
 
 ENVIRONMENT, COMMAND_LINE = "environment", "command line"
@@ -124,6 +127,35 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         float,
         Meta(description="Seconds without a note after which a session is reminded once. 0: never.", ge=0),
     ] = 120.0
+    effort_start: Annotated[
+        Literal["phases", "off"],
+        Meta(
+            description="Whether typing `/skill` in a client starts an effort: `phases` if the skill declares phases, "
+            "`off` never. `effort: true` or `effort: false` in a SKILL.md decides for one skill."
+        ),
+    ] = "phases"
+    effort_except: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Where typing `/skill` starts no effort: names of skills, directories of projects, or both as "
+            "`~/code/shop:fix`."
+        ),
+    ] = ()
+    effort_heartbeat_limit: Annotated[
+        int, Meta(description="Tool calls without a log entry from which on an effort denies them.", ge=1)
+    ] = 10
+    effort_heartbeat_warn: Annotated[
+        int, Meta(description="Tool calls without a log entry from which on an effort warns.", ge=1)
+    ] = 7
+    effort_overflow_at: Annotated[
+        int, Meta(description="Context usage in percent at which an effort requests the handover.", ge=1)
+    ] = 90
+    effort_gates: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What a new effort requires before tools run: `session` (opened), and paths of files to read."
+        ),
+    ] = ()
     machine: Annotated[
         str,
         Meta(

@@ -15,6 +15,7 @@ from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
+from claude_headspace.engine.effort_start import EffortStarter
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, StorageOrder
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
@@ -201,6 +202,7 @@ class Hooks:
 
     expected: ExpectedHooks
     efforts: ActiveEfforts
+    starter: EffortStarter
     injection: ContextInjection
     held: HeldHooks
     pipeline: HookPipeline
@@ -211,7 +213,8 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     """Create the pipeline."""
     settings, engine, sources, metrics = base.settings, inputs.engine, inputs.sources, base.metrics
     efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
-    injection = ContextInjection(efforts, settings, engine)
+    starter = EffortStarter(engine, base.journal, settings, base.config_dirs)
+    injection = ContextInjection(efforts, settings, engine, starter)
     held = HeldHooks(
         base.journal,
         engine,
@@ -233,7 +236,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     spool = SpoolReader(
         base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, metrics
     )
-    return Hooks(expected, efforts, injection, held, pipeline, spool)
+    return Hooks(expected, efforts, starter, injection, held, pipeline, spool)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

@@ -100,7 +100,6 @@ class Daemon:
         self.status = StatusReport(
             base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -184,7 +183,7 @@ async def _describe(_request: Request) -> Response:
 
 
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
-    efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
+    efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)

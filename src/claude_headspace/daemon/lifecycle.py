@@ -2,7 +2,7 @@
 
 Rules
 - Hooks are answered from the start, even while the database is unavailable. Everything else starts with the database.
-- Events that wait in the spool are stored before what is found without hooks.
+- Events in the spool are stored before observations from other sources.
 - The stop does not wait for a database that does not respond.
 """
 
@@ -22,11 +22,11 @@ from claude_headspace.kernel.envelope import Micros
 GRACE_SECONDS = 3
 """How long the stop may take; then connections are cut."""
 NEWEST_EVENTS = 100
-"""Among how many events the newest one of this machine is searched at the start."""
+"""How many of the newest events are searched, at the start, for the last one of this machine."""
 RETRY_SECONDS = 1.0
 """How soon an unavailable database is tried again."""
 FIRST_DRAIN_SECONDS = 0.5
-"""How long the start waits for the spool. The rest is stored while the daemon answers already."""
+"""How long the start waits for the spool. The rest is stored while the daemon already answers."""
 
 
 class Stoppable(Protocol):
@@ -49,8 +49,6 @@ class Lifecycle:
     advertisement: Advertisement | None
 
     def __post_init__(self) -> None:
-        self.last_hook_at: Micros | None = None
-        """When the last hook of this host was received, before the start."""
         self._last_seq = 0
         """The newest sequence number, before the start."""
         self._starting: asyncio.Task[None] | None = None
@@ -93,7 +91,8 @@ class Lifecycle:
 
     def _load(self) -> None:
         self._last_seq = self.base.journal.counts().last_seq
-        self.last_hook_at = self.base.journal.last_hook_at(self.base.host)
+        if (last_hook_at := self.base.journal.last_hook_at(self.base.host)) is not None:
+            self.inputs.reconciler.hook_arrived(last_hook_at)
         self.base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:
@@ -140,7 +139,7 @@ class Lifecycle:
             component.start()
 
     async def _release_hooks(self) -> None:
-        """Record that no hook is held. First the registry shows which answers arrived before the daemon ended."""
+        """Record that no hook is held. The registry is read first: it shows which answers the last daemon delivered."""
         agents = await asyncio.to_thread(self._own_agents)
         if any(wait.answered is not None for agent in agents for wait in agent.waits):
             await self.inputs.sources.registry.check()

@@ -80,8 +80,14 @@ class CorrelationKeys(msgspec.Struct, frozen=True):
 
     identities: dict[str, Identity]
     ancestors: list[Identity]
-    project_id: str | None
-    """Where the agent of a new session is searched. Only hooks are correlated by their directory."""
+    host: str
+    root: str | None
+    """The directory of a hook. Other events are not correlated by their directory."""
+
+    @property
+    def project_id(self) -> str | None:
+        """Where the agent of a new session is searched."""
+        return project_at(self.host, self.root).id if self.root else None
 
 
 class Correlation(msgspec.Struct, frozen=True):
@@ -142,10 +148,9 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
 def correlation_keys(envelope: Envelope, event: Event) -> CorrelationKeys:
     """What the agent of an event is found by."""
     root = envelope.observations.project_root or event.meta.cwd
-    is_located = envelope.origin is Origin.HOOK and not event.session_only and root
-    project_id = project_at(envelope.host, root).id if is_located else None
+    is_located = envelope.origin is Origin.HOOK and not event.session_only
     ancestors = [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
-    return CorrelationKeys(identities(envelope, event), ancestors, project_id)
+    return CorrelationKeys(identities(envelope, event), ancestors, envelope.host, root if is_located else None)
 
 
 def correlate(

@@ -135,7 +135,7 @@ def answer_of(answers: dict[str, object]) -> str:
     return "\n".join(f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str))
 
 
-def tool_started(use: ToolUse, body: wire.WireToolInput) -> facts.ToolStarted:
+def tool_started(use: ToolUse, body: wire.WireToolInput, _hook: wire.WireTool | None = None) -> facts.ToolStarted:
     """A call begins; without an id it is identified by its tool and input."""
     name, mark = short(use.name), digest(use.input)
     return facts.ToolStarted(short(use.id or f"{name}:{mark}"), name, mark, summary_of(body), use.ask)

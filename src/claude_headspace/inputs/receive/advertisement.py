@@ -23,7 +23,7 @@ _LOCAL_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresse
 
 
 class ExpectedHooks:
-    """The hooks that must wait for a reply at the moment. Each component declares its own."""
+    """The hooks that must currently wait for a reply. Each component declares its own."""
 
     def __init__(self, always: frozenset[HookKind] = frozenset()) -> None:
         self._by_component: dict[str, frozenset[HookKind]] = {"": always}
@@ -84,7 +84,7 @@ class Advertisement(Loop):
             await asyncio.sleep(INTERVAL_SECONDS)
 
     def _update_now(self) -> None:
-        """The expected hooks changed: update the files at once, if the daemon runs."""
+        """The expected hooks changed: update the files immediately, if the daemon runs."""
         if self.running:
             with suppress(OSError):
                 self.update()

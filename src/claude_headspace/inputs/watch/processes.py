@@ -6,7 +6,7 @@ Rules
 - Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only
   in a full check, at most once a minute.
 - A client that exits normally fires its last hook up to 1.1 s after its process ended. That hook has the exit reason,
-  so it is waited for. A killed client leaves its registry entry behind and is reported at once.
+  so it is waited for. A killed client leaves its registry entry behind and is reported immediately.
 - Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
   or will not be restarted.
 - The start time and the ancestors of a client are cached for a while.
@@ -56,7 +56,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Whether a process ended and its parent has not collected it, if /proc tells. tmux leaves zombies for long."""
+    """Whether a process ended and its parent has not collected it. False without /proc. tmux collects its own late."""
     try:
         handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # three times as fast as a file object
     except OSError:
@@ -70,7 +70,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def is_running(pid: int, started_at: Micros | None) -> bool:
-    """Whether the process with this pid and start time runs. True if the process table cannot tell."""
+    """Whether the process with this pid and start time runs. True if that is unknown."""
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
