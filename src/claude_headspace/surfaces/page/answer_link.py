@@ -3,7 +3,8 @@
 Rules
 - GET changes nothing, because link previews send it. Only a button (POST) answers.
 - The link is the permission to answer this wait (`auth/answer_links.py`). Agents are refused nevertheless.
-- The page shows the complete request. Nothing is allowed before all of it was shown: `all` in the address. Only what is selected is granted beyond it.
+- The page shows the complete request. Nothing is allowed before all of it was shown: `all` in the address.
+- Only what is selected is granted beyond the request.
 - After an answer the page shows who answered. It does not show the question of a closed wait.
 """
 
