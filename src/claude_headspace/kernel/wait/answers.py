@@ -25,7 +25,6 @@ from claude_headspace.kernel.text import count, one_line, strings_in
 from claude_headspace.kernel.wait import forms
 from claude_headspace.kernel.wait.request import Question
 
-
 _DECISIONS = {
     ("permission", "allow"): "allowed",
     ("permission", "deny"): "denied",
