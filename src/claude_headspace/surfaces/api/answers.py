@@ -49,7 +49,7 @@ class Answers:
             wait_id=wait_id,
             by=requester.name,
             via=requester.via,
-            words=answer.words,
+            words=answer.words_for(wait.kind),
             answer=msgspec.Raw(msgspec.json.encode(answer)),
             grants=select_options(options, answer.grant),
         )
