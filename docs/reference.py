@@ -87,6 +87,7 @@ MEANING = {
     "PostCompact": "The compaction has finished.",
     "PostModelSwitch": "The agent uses another model.",
     "CwdChanged": "The agent works in another directory.",
+    "TeammateIdle": "A teammate has nothing to do: the sub-agent of that name ends, or the agent becomes `idle`.",
     "Elicitation": "An MCP server asks the user for input. A wait opens.",
     "ElicitationResult": "The MCP server has received its input. The wait closes.",
 }

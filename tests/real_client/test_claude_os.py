@@ -22,7 +22,7 @@ class RoleRunner(HeadlessRunner):
     """Runs clients in a project that has a role, with that role."""
 
     options = ("--permission-mode", "default", "--allowedTools", "Bash", "--model", "claude-sonnet-4-5")
-    environment = ("CLAUDE_SESSION_ROLE=chief",)
+    environment: tuple[str, ...] = ("CLAUDE_SESSION_ROLE=chief",)
 
     def __init__(self, installation: Installation, home: Home) -> None:
         super().__init__(installation, home)
@@ -82,3 +82,21 @@ def test_the_next_prompt_brings_a_warning_that_came_too_late_for_the_turn(runner
     assert asked.count("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to reset") == 1
     [more] = runner.asks("Once more", [reply(text("Done."), tokens=FULL)], "--continue")
     assert more.count("Context at 81% - Write") <= 1
+
+
+@pytest.mark.parametrize("missing", [("SessionStart",), ("SessionStart", "UserPromptSubmit")])
+def test_mode_and_role_apply_from_the_first_event(runner: RoleRunner, missing: tuple[str, ...]) -> None:
+    """Requirement: "Only interactive sessions can send messages/emails". Whichever event is the first one."""
+    settings_file = runner.home.config_dir / "settings.json"
+    settings = json.loads(settings_file.read_text())
+    for event in missing:
+        del settings["hooks"][event]
+    settings_file.write_text(json.dumps(settings))
+    runner.environment = ("CLAUDE_SESSION_ROLE=chief", "CLAUDE_SESSION_MODE=mission")
+    mail = bash("echo hello | mail -s news ada@example.org; touch sent")
+    sent = runner.asks("Write to Ada", [reply(mail), reply(text("It was refused."))])
+    assert "Headspace does not allow this" in sent[-1]
+    assert not (runner.home.project / "sent").exists()
+    assert (runner.agent["role"], runner.agent["mode"]) == ("chief", "mission")
+    names = [event["name"] for event in runner.installation.daemon.events() if event["origin"] == "hook"]
+    assert names[0] == ("PreToolUse" if "UserPromptSubmit" in missing else "UserPromptSubmit")

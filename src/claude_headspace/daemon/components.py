@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from claude_headspace.config import Paths, Settings, claude_config_dirs
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
+from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
+from claude_headspace.engine.effort_start import EffortStarter
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, StorageOrder
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
@@ -93,7 +95,7 @@ class Base:
 
     def config_dirs(self) -> tuple[Path, ...]:
         """The configuration directories of the clients."""
-        return claude_config_dirs(self.settings, self.paths)
+        return known_config_dirs(self.settings, self.paths)
 
 
 def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
@@ -200,6 +202,7 @@ class Hooks:
 
     expected: ExpectedHooks
     efforts: ActiveEfforts
+    starter: EffortStarter
     injection: ContextInjection
     held: HeldHooks
     pipeline: HookPipeline
@@ -210,7 +213,8 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     """Create the pipeline."""
     settings, engine, sources, metrics = base.settings, inputs.engine, inputs.sources, base.metrics
     efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
-    injection = ContextInjection(efforts, settings, engine)
+    starter = EffortStarter(engine, base.journal, settings, base.config_dirs)
+    injection = ContextInjection(efforts, settings, engine, starter)
     held = HeldHooks(
         base.journal,
         engine,
@@ -232,7 +236,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     spool = SpoolReader(
         base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, metrics
     )
-    return Hooks(expected, efforts, injection, held, pipeline, spool)
+    return Hooks(expected, efforts, starter, injection, held, pipeline, spool)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.config import Paths, Settings
 from claude_headspace.daemon.components import (
     Base,
@@ -47,6 +47,7 @@ from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.hooks import HELD
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
@@ -101,7 +102,6 @@ class Daemon:
         self.status = StatusReport(
             base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -185,7 +185,7 @@ async def _describe(_request: Request) -> Response:
 
 
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
-    efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
+    efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
@@ -195,7 +195,7 @@ def _advertisement(base: Base, address: tuple[str, int], expected: ExpectedHooks
     settings = base.settings
     asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
     seconds = round(settings.hold_seconds) + HOLD_MARGIN_SECONDS
-    held = dict.fromkeys(HELD_HOOKS, seconds) if settings.hold_seconds > 0 else {}
+    held = dict.fromkeys(hook_names(HELD), seconds) if settings.hold_seconds > 0 else {}
     return Advertisement(base.paths, address, asked, held, expected)
 
 

@@ -3,7 +3,7 @@
 Rules
 - Hooks are answered from the start, even while the database is unavailable or damaged (limited mode). Everything else
   starts with the database. It is tried again until it can be used.
-- Events that wait in the spool are stored before what is found without hooks.
+- Events in the spool are stored before observations from other sources.
 - The stop does not wait for a database that does not respond.
 """
 
@@ -28,14 +28,14 @@ log = structlog.get_logger(__name__)
 GRACE_SECONDS = 3
 """How long the stop may take; then connections are cut."""
 NEWEST_EVENTS = 100
-"""Among how many events the newest one of this machine is searched at the start."""
+"""How many of the newest events are searched, at the start, for the last one of this machine."""
 RETRY_SECONDS = 1.0
 """How soon an unavailable database is tried again."""
 UNUSABLE_RETRY_SECONDS = 10.0
 """The same for a database that has to be repaired first."""
 DAMAGED_HINT = "Run `headspace db verify` with the daemon stopped, or restore a backup. See `headspace logs`."
 FIRST_DRAIN_SECONDS = 0.5
-"""How long the start waits for the spool. The rest is stored while the daemon answers already."""
+"""How long the start waits for the spool. The rest is stored while the daemon already answers."""
 
 
 class Stoppable(Protocol):
@@ -58,8 +58,6 @@ class Lifecycle:
     advertisement: Advertisement | None
 
     def __post_init__(self) -> None:
-        self.last_hook_at: Micros | None = None
-        """When the last hook of this host was received, before the start."""
         self._last_seq = 0
         """The newest sequence number, before the start."""
         self._starting: asyncio.Task[None] | None = None
@@ -117,7 +115,8 @@ class Lifecycle:
 
     def _load(self) -> None:
         self._last_seq = self.base.journal.counts().last_seq
-        self.last_hook_at = self.base.journal.last_hook_at(self.base.host)
+        if (last_hook_at := self.base.journal.last_hook_at(self.base.host)) is not None:
+            self.inputs.reconciler.hook_arrived(last_hook_at)
         self.base.clock.continue_after(self._last_received())
 
     def _last_received(self) -> Micros:
@@ -157,7 +156,7 @@ class Lifecycle:
             component.start()
 
     async def _release_hooks(self) -> None:
-        """Record that no hook is held. First the registry shows which answers arrived before the daemon ended."""
+        """Record that no hook is held. The registry is read first: it shows which answers the last daemon delivered."""
         agents = await asyncio.to_thread(self._own_agents)
         if any(wait.answered is not None for agent in agents for wait in agent.waits):
             await self.inputs.sources.registry.check()

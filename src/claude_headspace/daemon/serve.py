@@ -26,7 +26,7 @@ from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.receive.clock import wall_clock
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.surfaces.api.http_protocol import HttpProtocol
 from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
 from claude_headspace.surfaces.auth.tokens import Scope, replace_weak_secret

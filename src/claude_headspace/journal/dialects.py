@@ -263,7 +263,7 @@ class Postgres:
         return ""
 
     def abort_connections(self) -> None:
-        """Shut the sockets down, so that pending calls fail at once."""
+        """Shut the sockets down, so that pending calls fail immediately."""
         for connection in list(self._connections):
             with suppress(OSError, *self.errors), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)

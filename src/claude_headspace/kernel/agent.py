@@ -420,6 +420,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When the session was asked for a note."""
     unauthenticated: bool = False
     """Whether only requests without the ingest token have reported it."""
+    fleet_id: str | None = None
+    """`AGENT_ID`: in a fleet, the name of the client's place."""
 
     @property
     def is_in_turn(self) -> bool:

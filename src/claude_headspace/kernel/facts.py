@@ -166,6 +166,14 @@ class SubagentStopped(msgspec.Struct, frozen=True):
     message: str = ""
 
 
+class TeammateStopped(msgspec.Struct, frozen=True):
+    """A teammate finished its turn and has nothing to do: a sub-agent, or the client that reports it."""
+
+    name: str
+    is_sub_agent: bool = False
+    """Whether the client that reports it leads the team, so that the teammate runs inside it."""
+
+
 class TurnStopped(msgspec.Struct, frozen=True):
     """The turn ended. `background` lists the running tasks; None if the client did not list them."""
 
@@ -361,6 +369,7 @@ Fact = (
     | SubagentStarted
     | SubagentDescribed
     | SubagentStopped
+    | TeammateStopped
     | TurnStopped
     | TurnContinued
     | TurnFailed
@@ -414,4 +423,4 @@ class Event(msgspec.Struct, frozen=True):
     """Inputs and results of tools that search finds."""
     team_signal: TeamSignal | None = None
     session_only: bool = False
-    """Whether only its session id tells which agent it belongs to, never its directory."""
+    """Whether only its session id identifies its agent, never its directory."""

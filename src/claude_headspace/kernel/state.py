@@ -57,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True):
 TURN_ENDS = ("TurnStopped", "TurnFailed", "TurnInterrupted", "TurnClosed", "ToolRejected")
 SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "ClientVanished")
 CALL_ENDS = ("ToolFinished", "ToolFailed", "ToolRefused", "StepFinished", "ElicitationAnswered")
-IDLE_OBSERVED = ("ClientReported", "AttentionRequested")
+IDLE_OBSERVED = ("ClientReported", "AttentionRequested", "TeammateStopped")
 
 SIGNALS = {
     "last_hook_at": Signal("the client was alive: the newest hook that does not end the session", ()),

@@ -1,6 +1,6 @@
 """The reply to an event received over HTTP: the current state of the agent. Claude Code ignores keys it does not know.
 
-Hook scripts request only the part for the client (`clients.claude_code.replies`).
+Hook scripts request only the part for the client (`clients.replies`).
 """
 
 import msgspec

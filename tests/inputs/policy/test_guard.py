@@ -51,6 +51,22 @@ def test_original_payload_is_judged(guard: PolicyGuard) -> None:
     assert judge(guard, msgspec.structs.replace(call("echo …"), original_payload=original)).rule == "system-delete"
 
 
+def test_repeated_call_has_the_same_verdict(guard: PolicyGuard) -> None:
+    """Every time. A call with the same texts in other fields is another call."""
+    assert [judge(guard, call()).rule for _ in range(3)] == ["system-delete"] * 3
+    swapped = {"command": "echo", "description": "sudo ls"}, {"command": "sudo ls", "description": "echo"}
+    found = [judge(guard, hook("PreToolUse", tool_name="Bash", tool_input=each)) for each in swapped]
+    assert [verdict.rule for verdict in found] == [None, "become-root"]
+
+
+def test_repeated_call_sees_changed_files(guard: PolicyGuard, tmp_path: Path) -> None:
+    """A script is read again, whatever the last verdict was."""
+    script = tmp_path / "script.sh"
+    for content, rule in (("ls", None), ("rm -rf /", "system-delete"), ("ls", None)):
+        script.write_text(content)
+        assert judge(guard, call(f"sh {script}")).rule == rule
+
+
 def test_other_events_are_not_judged(guard: PolicyGuard) -> None:
     """Only the hook before a tool call is judged."""
     assert judge(guard, hook("PostToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})) is ABSTAIN
@@ -177,7 +193,9 @@ def test_project_rules_apply_in_the_project(guard: PolicyGuard, home: Path) -> N
     inside = str(home / "app")
     assert judge(guard, call("deploy", root=inside)).rule == "project-y"
     assert judge(guard, call("deploy", root=str(home))) is ABSTAIN
+    rules.write_text('[[rule]]\nid = "yy"\noutcome = "deny"\ncommands = ["deploy"]\n')
+    assert judge(guard, call("deploy", root=inside)).rule == "project-yy"
     rules.write_text('[[rule]]\nid = "z"\noutcome = "allow"\ncommands = ["rm"]\n')
     os.utime(rules, ns=(1, 1))
-    assert judge(guard, call("deploy", root=inside)).rule == "project-y"
+    assert judge(guard, call("deploy", root=inside)).rule == "project-yy"
     assert guard.health()[1] is not None

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from claude_headspace.surfaces.auth.requester_process import SESSION_VARIABLE, RequesterKind, inspect_requester
+from claude_headspace.clients.claude_code.environment import SESSION_VARIABLE
+from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester
 
 NO_CLIENTS: frozenset[int] = frozenset()
 

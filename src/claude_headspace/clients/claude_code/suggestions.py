@@ -52,8 +52,8 @@ class _Offer(NamedTuple):
     update: Update
 
 
-def suggestions_of(stored: str) -> tuple[GrantOption, ...]:
-    """The suggestions of a dialog, from the JSON that the client sent."""
+def grant_options(stored: str) -> tuple[GrantOption, ...]:
+    """What the client suggests with a dialog, from the JSON that the client sent."""
     return tuple(offer.option for offer in _offers(stored))
 
 

@@ -6,16 +6,16 @@ Rules
 """
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 MAX_ABANDONED = 8
 
 _Result = TypeVar("_Result")
-_Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[Any]"]
+_Job = tuple[Callable[[], Any], Future[Any]]
 """What to run, and where its result goes."""
 
 
@@ -30,11 +30,10 @@ class AnalysisThread:
     async def run(self, job: Callable[[], _Result], seconds: float) -> _Result:
         """Run a job and return its result. Raises `TimeoutError` if it takes too long."""
         thread = self._ensure_thread()
-        loop = asyncio.get_running_loop()
-        result: asyncio.Future[_Result] = loop.create_future()
-        self._jobs.put((job, loop, result))
+        result: Future[_Result] = Future()
+        self._jobs.put((job, result))
         try:
-            return await asyncio.wait_for(result, seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(result), seconds)
         except TimeoutError:
             self._abandon(thread)
             raise
@@ -62,19 +61,10 @@ class AnalysisThread:
 
 def _work(jobs: "SimpleQueue[_Job | None]") -> None:
     while (next_job := jobs.get()) is not None:
-        job, loop, result = next_job
+        job, result = next_job
+        if not result.set_running_or_notify_cancel():
+            continue
         try:
-            value, error = job(), None
-        except Exception as problem:  # noqa: BLE001  # the caller gets it
-            value, error = None, problem
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(_settle, result, value, error)
-
-
-def _settle(result: "asyncio.Future[Any]", value: Any, error: Exception | None) -> None:
-    if result.done():
-        return
-    if error is not None:
-        result.set_exception(error)
-    else:
-        result.set_result(value)
+            result.set_result(job())
+        except Exception as error:  # noqa: BLE001  # the caller gets it
+            result.set_exception(error)

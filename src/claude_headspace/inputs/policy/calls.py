@@ -49,6 +49,7 @@ def analyse_call(
         message=_find_message(tool.name, tool_input, book) or _find_mail(effects.programs, book),
         home=home,
         project=project,
+        depends_on_files=effects.depends_on_files,
     )
 
 

@@ -33,12 +33,14 @@ class Effects(msgspec.Struct, frozen=True):
     programs: tuple[Program, ...] = ()
     paths: tuple[PathUse, ...] = ()
     traits: tuple[Trait, ...] = ()
+    depends_on_files: bool = False
+    """Whether the analysis used the file system. The result may differ when a file or link changes."""
 
 
 def analyse_effects(invocation: Invocation, limits: Limits = FULL) -> Effects:
     """Analyse a tool call. Raises `BudgetExceeded` if the limits are smaller than `FULL` and do not suffice."""
     programs, paths, traits = list[Program](), list[PathUse](), dict[Trait, None]()
-    directory = invocation.directory
+    directory, depends_on_files = invocation.directory, bool(invocation.files)
     for text in invocation.commands:
         findings = analyse_shell(
             text, directory=directory, home=invocation.home, project=invocation.project, limits=limits
@@ -46,7 +48,8 @@ def analyse_effects(invocation: Invocation, limits: Limits = FULL) -> Effects:
         programs += findings.programs
         paths += findings.paths
         traits |= findings.traits
+        depends_on_files = depends_on_files or findings.depends_on_files
     for file in invocation.files:
         path, recursive = without_markers(file.path), file.use is Use.DELETE
         paths += find_path_uses(path, directory, file.use, used_by=invocation.tool, recursive=recursive)
-    return Effects(tuple(programs), tuple(paths), tuple(traits))
+    return Effects(tuple(programs), tuple(paths), tuple(traits), depends_on_files)

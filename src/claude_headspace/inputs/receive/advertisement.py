@@ -20,8 +20,7 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.claude_code.wire import HOOKS
+from claude_headspace.clients.hooks import KNOWN_HOOKS, hook_names
 from claude_headspace.config import Paths, write_private_file
 from claude_headspace.kernel.hooks import HookKind
 
@@ -33,7 +32,7 @@ _LOCAL_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # addresse
 
 
 class ExpectedHooks:
-    """The hooks that must wait for a reply at the moment. Each component declares its own."""
+    """The hooks that must currently wait for a reply. Each component declares its own."""
 
     def __init__(self, always: frozenset[HookKind] = frozenset()) -> None:
         self._by_component: dict[str, frozenset[HookKind]] = {"": always}
@@ -85,7 +84,7 @@ class Advertisement(Loop):
         host, port = address
         self._line = f"{_LOCAL_ADDRESS.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        hooks = set(HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
+        hooks = set(KNOWN_HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
         self._asked = dict.fromkeys(hooks, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:
@@ -101,7 +100,7 @@ class Advertisement(Loop):
             await asyncio.sleep(INTERVAL_SECONDS)
 
     def _update_now(self) -> None:
-        """The expected hooks changed: update the files at once, if the daemon runs."""
+        """The expected hooks changed: update the files immediately, if the daemon runs."""
         if self.running:
             self._try_update()
 

@@ -15,9 +15,8 @@ import asyncio
 
 import msgspec
 
-from claude_headspace.clients.claude_code.edits import requested_edit
-from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.requests import grant_options, requested_edit
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
@@ -25,6 +24,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.sanitize import Redactor
 from claude_headspace.kernel.tools import ToolUse
+from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.request_text import describe_call, describe_message, limited, short_path
 from claude_headspace.kernel.wait.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
 from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
@@ -71,7 +71,8 @@ class WaitRequests:
         return request if everything else limited(request)
 
     def _describe_call(self, wait: Wait, event: Event, use: ToolUse, problem: str) -> RequestView:
-        cwd, edit = event.meta.cwd, requested_edit(use)
+        client = self._read.agents.find(wait.agent_id).client
+        cwd, edit = event.meta.cwd, requested_edit(client, use)
         return describe_call(wait, use, cwd, self._diff(edit, cwd, problem) if edit is not None else "")
 
     def _held_event(self, wait: Wait) -> Event | None:
@@ -113,7 +114,12 @@ class WaitDetails:
         wait = await asyncio.to_thread(self._read.waits.find, wait_id)
         agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)
         request = await self._request(agent, wait, everything=everything)
-        return wait_details_view(wait, request, suggestions_of(wait.suggestions))
+        return wait_details_view(wait, request, grant_options(agent.client, wait.suggestions))
+
+    async def grant_options(self, wait: Wait) -> tuple[GrantOption, ...]:
+        """What can be granted together with an answer to a wait."""
+        agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)
+        return grant_options(agent.client, wait.suggestions)
 
     async def _request(self, agent: Agent, wait: Wait, *, everything: bool) -> RequestView:
         problem = NOT_HELD

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import psutil
 
-SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
-"""Set by a client in the environment of everything that it starts."""
+from claude_headspace.clients import environment
 
 TMUX = "tmux"
 """How the name of a tmux server starts: `tmux: server`."""
@@ -39,7 +38,7 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
     try:
         process = psutil.Process(pid)
         above = process.parents()
-        session = process.environ().get(SESSION_VARIABLE)
+        session = environment.session_in(process.environ())
         if not process.is_running():
             return RequesterKind.HIDDEN
     except (psutil.Error, OSError):
@@ -54,7 +53,7 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
 def session_in(process: psutil.Process) -> str | None:
     """The client's session in the environment of a process; None if it has none or belongs to another user."""
     try:
-        return process.environ().get(SESSION_VARIABLE) or None
+        return environment.session_in(process.environ())
     except (psutil.Error, OSError):
         return None
 

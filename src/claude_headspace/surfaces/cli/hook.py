@@ -15,19 +15,10 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.environment import NOTES, client_pid_in
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli.options import examples
-
-METADATA_VARIABLES = {
-    "tmux-pane": "TMUX_PANE",
-    "tmux-session": "CLAUDE_HEADSPACE_TMUX_SESSION",
-    "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
-    "wrapper-id": "CLAUDE_SESSION_ID",
-    "mode": "CLAUDE_SESSION_MODE",
-    "mission-id": "MISSION_EXECUTION_ID",
-}
-"""Metadata of the event, and the environment variables it is read from."""
 
 
 @examples("headspace hook session-start <payload.json")
@@ -51,14 +42,13 @@ def hook(
 def _write_to_spool(event: str, payload: bytes) -> None:
     """Write one new file to the spool. It is complete when it ends with a newline."""
     fired = f"{time.time():.6f}"
-    metadata = {name: os.environ.get(variable, "") for name, variable in METADATA_VARIABLES.items()}
     header = {
         "event": event,
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
-        "client-pid": os.environ.get("CLAUDE_PID") or str(os.getppid()),
+        "client-pid": client_pid_in(os.environ) or str(os.getppid()),
         "fired-at": fired,
         "only-reports": "yes",
-        **{name: value for name, value in metadata.items() if value},
+        **{note: os.environ[variable] for variable, note in NOTES.items() if os.environ.get(variable)},
     }
     paths = find_paths()
     paths.create_directories()

@@ -9,12 +9,14 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
+from claude_headspace.clients.claude_code import environment
+from claude_headspace.clients.claude_code.config_dirs import installed_config_dirs, update_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.files import restored_on_failure
 from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir, folders_of
 from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
-from claude_headspace.config import Paths, find_paths, installed_config_dirs, load_settings, update_config_dirs
+from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
@@ -149,7 +151,7 @@ def config_dirs(given: Sequence[Path] | None, paths: Paths) -> list[ConfigDir]:
 
 def default_config_dir() -> Path:
     """The config dir that Claude Code uses in this environment."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
+    return Path(environment.config_dir(os.environ))
 
 
 def _daemon_url(paths: Paths) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.claude_code.environment import resume_options
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
@@ -158,5 +159,5 @@ def resume(context: typer.Context, agent: AgentArgument) -> None:
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
     env = client_environment(client.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
-    command = [program, "--resume", session_id, *context.args]
+    command = [program, *resume_options(session_id), *context.args]
     raise typer.Exit(ClientProcess(command, {**env, **variables}, directory).wait())

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from claude_headspace.clients.claude_code import SESSION_VARIABLE
+from claude_headspace.clients.environment import session_in
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
@@ -336,7 +336,7 @@ class ApiClient:
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
         headers["X-Headspace-Via"] = self._via
-        if session := os.environ.get(SESSION_VARIABLE, ""):  # identifies the agent that runs this process
+        if session := session_in(os.environ):  # identifies the agent that runs this process
             headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from claude_headspace.clients.claude_code.environment import SESSION_OPTIONS
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.launch.restart_prompt import UnfinishedPrompt, restart_prompt, unfinished_prompt
 from claude_headspace.surfaces.text.formatting import Json
@@ -30,9 +31,6 @@ PAUSE_SECONDS = (0.0, 5.0, 15.0)
 """How long to wait before the first, second and third restart."""
 TERMINATE_SECONDS = 10.0
 """How long a client has to end before it is killed."""
-
-SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
-"""Options of Claude Code that continue a session. A restart with them would restore the full context."""
 
 Sleep = Callable[[float], bool]
 """Waits this many seconds. True if the wait was ended by a signal."""
@@ -69,7 +67,7 @@ class Process(Protocol):
 
 
 def reject_session_options(arguments: Sequence[str]) -> None:
-    """Raise an error for options that continue a session: a supervised client starts new sessions."""
+    """Raise an error for options that continue a session: a restart with them would restore the full context."""
     for given in arguments:
         name = given.partition("=")[0]
         if name in SESSION_OPTIONS:

@@ -56,7 +56,7 @@ def installed(tmp_path: Path) -> InstalledScript:
 
 
 def test_a_session_with_a_role_asks(script: InstalledScript) -> None:
-    """At its start, for each prompt and at the end of each turn, with its role. Other events are reported."""
+    """At its start, for each prompt and at the end of each turn. Other events are reported, with the role as well."""
     env = {"CLAUDE_SESSION_ROLE": 'chief of "staff"', "CLAUDE_SESSION_MODE": "mission", "MISSION_EXECUTION_ID": "m-1"}
     with server(reply_with(b"{}")) as (port, requests):
         script.advertise(port)
@@ -69,7 +69,7 @@ def test_a_session_with_a_role_asks(script: InstalledScript) -> None:
     ]
     assert headers == [("chief of staff", "mission", "m-1")] * 3
     assert [("role" in notes, notes["event"]) for notes, _ in script.reported()] == [
-        (False, "PreToolUse"),
+        (True, "PreToolUse"),
         (False, "SessionStart"),
     ]
 

@@ -23,13 +23,13 @@ fi
 # --- report: one new file, complete when it ends with a newline ---
 
 delivery_id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID fleet_id=$AGENT_ID ancestors='' must_ask='' role=''
-mode=$CLAUDE_SESSION_MODE mission_id=$MISSION_EXECUTION_ID
+headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID fleet_id=$AGENT_ID ancestors='' must_ask=''
+role=$CLAUDE_SESSION_ROLE mode=$CLAUDE_SESSION_MODE mission_id=$MISSION_EXECUTION_ID
 [[ $pid != *[!0-9]* ]] || pid=$PPID
 
 # A session with a role or a mode gets context files and notices in the reply, so its script always asks.
-if [[ -n $CLAUDE_SESSION_ROLE$mode && ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
-    must_ask=yes role=$CLAUDE_SESSION_ROLE
+if [[ -n $role$mode && ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
+    must_ask=yes
 fi
 
 # The ancestors of the client, sent once: a short-lived client may exit before the daemon can look them up.
@@ -90,7 +90,7 @@ report_or_count() {
         report
     fi
 }
-if [[ -z $role$mode && ! -e $state/asked/$event ]]; then
+if [[ -z $must_ask && ! -e $state/asked/$event ]]; then
     report_or_count && exit 0
 fi
 

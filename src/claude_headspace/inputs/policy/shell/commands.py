@@ -1,7 +1,5 @@
 """The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
-from collections import OrderedDict
-
 import msgspec
 
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
@@ -50,14 +48,8 @@ from claude_headspace.inputs.policy.shell.wrappers import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait
 
-MAX_CACHED = 500
-MAX_CACHED_CHARS = 2_000
-"""Longer texts are not cached: they rarely repeat."""
 MAX_ARGUMENT_CHARS = 1_000
 """Of a longer argument, rules see the beginning and the end."""
-
-_cache: OrderedDict[tuple[str, str, str, str], Findings] = OrderedDict()
-"""Recent results, the last used ones at the end. Only those that no file can change."""
 
 
 def analyse_shell(text: str, *, directory: str, home: str, project: str = "", limits: Limits = FULL) -> Findings:
@@ -65,17 +57,6 @@ def analyse_shell(text: str, *, directory: str, home: str, project: str = "", li
 
     Raises `BudgetExceeded` only if the limits are smaller than `FULL`: the analysis can be repeated with more.
     """
-    key = text, directory, home, project
-    findings = _cache.pop(key, None) or _analyse(key, limits)
-    if not findings.depends_on_files and len(text) <= MAX_CACHED_CHARS:
-        _cache[key] = findings
-        if len(_cache) > MAX_CACHED:
-            _cache.popitem(last=False)
-    return findings
-
-
-def _analyse(key: tuple[str, str, str, str], limits: Limits) -> Findings:
-    text, directory, home, project = key
     findings = Findings(Budget(limits))
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
