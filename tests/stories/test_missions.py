@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.outputs.mission_reports import RETRY_SECONDS
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_hooks import Hooks

@@ -37,7 +37,7 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
-from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
 from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -131,7 +131,7 @@ class HookPipeline:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
-        if is_hook:
+        if is_hook and envelope.name != PROBE:
             self._reconciler.hook_arrived(envelope.fired_at)
         if outcome is not None and received.event.hook is HookKind.PROMPT:
             await self._injection.start_typed_effort(received.event, outcome)
@@ -164,7 +164,8 @@ class HookPipeline:
         )
         judge = partial(self._judge_without_journal, received) if expects_reply else None
         outcome = await self._fallback.store(received.envelope, commit, judge)
-        self._reconciler.hook_arrived(received.envelope.received_at)
+        if received.envelope.name != PROBE:  # an event of the doctor does not show that a client runs its hooks
+            self._reconciler.hook_arrived(received.envelope.received_at)
         return outcome
 
     async def _store_usage(self, received: Received) -> None:
@@ -178,7 +179,9 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
+        if agent.session is None or agent.session.client_id != event.meta.session_id:
+            agent = as_declared(agent, envelope, event)
+        verdict = self._guard.judge(envelope, agent, last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
