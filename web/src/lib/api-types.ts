@@ -2045,7 +2045,7 @@ export interface components {
             since_commit: string | null;
             head_commit: string | null;
             commits: components["schemas"]["CommitView"][];
-            files: components["schemas"]["FileChangeView"][];
+            files: components["schemas"]["FileChange"][];
             added: number;
             removed: number;
             complete: boolean;
@@ -2057,7 +2057,7 @@ export interface components {
             subject: string;
             at: string;
         };
-        FileChangeView: {
+        FileChange: {
             path: string;
             status: string;
             added: number;
