@@ -151,3 +151,29 @@ def test_an_idle_teammate_is_shown_as_done(runner: EffortRunner) -> None:
         assert (agent["subagents"], agent["state"]) == ([], "working")
         (home.project / "go_on").touch()
         client.close()
+
+
+def test_typing_a_skill_starts_an_effort(runner: EffortRunner) -> None:
+    """Requirement: "Running `/brainstorm`, `/implement`, or `/fix` creates an effort". The model is told about it."""
+    home, installation = runner.home, runner.installation
+    skill = home.project / ".claude" / "skills" / "implement" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: implement\ndescription: builds\nphases: [plan, build]\n---\nBUILD-IT $ARGUMENTS\n")
+    script = {"BUILD-IT": [reply(bash("sleep 2")), reply(step(1)), reply(text("Built."))]}
+    with ScriptedModel(script) as model:
+        client = Client(installation.terminals, home, model.url, *runner.options)
+        client.wait_until_ready()
+        client.write("/implement the cart")
+        client.send()
+        wait_until(lambda: "Built." in client.screen, "the end of the turn")
+        found = runner.do("show")
+        assert (found["skill"], found["phase"], found["agent_id"]) == (
+            "implement",
+            "plan",
+            installation.daemon.agents()[0]["id"],
+        )
+        assert json.dumps(model.requests).count("You work on effort implement #1") >= 1
+        wait_until(
+            lambda: runner.do("show")["injections"][0]["delivery"] == "confirmed", "the transcript to confirm it"
+        )
+        client.close()

@@ -94,13 +94,14 @@ class Daemon:
         self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
-        advertisement = _advertisement(self.base, address, expected) if address else None
-        self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
+        self.advertisement = _advertisement(self.base, address, expected) if address else None
+        self.lifecycle = Lifecycle(
+            self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, self.advertisement
+        )
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
             base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -184,7 +185,7 @@ async def _describe(_request: Request) -> Response:
 
 
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
-    efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
+    efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)

@@ -7,6 +7,7 @@
     store     correlated, judged, evolved, advised, committed       engine/writer.py, engine/batch.py
               or put into the spool if the journal does not commit  engine/spool_fallback.py
     publish   subscribers get the committed changes                 engine/changes.py
+    start     a typed skill starts an effort                        engine/effort_start.py
     reply     with the verdict and the context to inject            engine/context_injection.py
               or held open until a person answers                   outputs/held_hooks.py
 
@@ -36,7 +37,7 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
-from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
 from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
@@ -106,7 +107,10 @@ class HookPipeline:
         """Process a hook whose sender waits for the verdict."""
         await self._order.spool.wait_until_drained()
         received = await self._prepare(received, expects_reply=True)
-        return await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
+        outcome = await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
+        if received.event.hook is HookKind.PROMPT and not isinstance(outcome, Spooled):
+            await self._injection.start_typed_effort(received.event, outcome)
+        return outcome
 
     async def process_spooled(self, received: Received) -> bool:
         """Process an event from the spool, which may have fired long ago. Returns whether it was a hook."""
@@ -116,18 +120,21 @@ class HookPipeline:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)
-            store = self._engine.submit(envelope, event=received.event) if is_hook else self._store_usage(received)
-            commit = asyncio.ensure_future(store)
+            submit = partial(self._engine.submit, received.envelope, event=received.event)
+            store = submit() if is_hook else self._store_usage(received)
+            commit: asyncio.Future[Outcome | None] = asyncio.ensure_future(store)
         try:
-            await commit
+            outcome = await commit
         except JournalUnavailable:
             raise
         except HeadspaceError:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
-        if is_hook:
+        if is_hook and envelope.name != PROBE:
             self._reconciler.hook_arrived(envelope.fired_at)
+        if outcome is not None and received.event.hook is HookKind.PROMPT:
+            await self._injection.start_typed_effort(received.event, outcome)
         return is_hook
 
     # --- the steps ---
@@ -157,7 +164,8 @@ class HookPipeline:
         )
         judge = partial(self._judge_without_journal, received) if expects_reply else None
         outcome = await self._fallback.store(received.envelope, commit, judge)
-        self._reconciler.hook_arrived(received.envelope.received_at)
+        if received.envelope.name != PROBE:  # an event of the doctor does not show that a client runs its hooks
+            self._reconciler.hook_arrived(received.envelope.received_at)
         return outcome
 
     async def _store_usage(self, received: Received) -> None:
@@ -171,7 +179,9 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
+        if agent.session is None or agent.session.client_id != event.meta.session_id:
+            agent = as_declared(agent, envelope, event)
+        verdict = self._guard.judge(envelope, agent, last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:

@@ -423,4 +423,4 @@ class Event(msgspec.Struct, frozen=True):
     """Inputs and results of tools that search finds."""
     team_signal: TeamSignal | None = None
     session_only: bool = False
-    """Whether only its session id tells which agent it belongs to, never its directory."""
+    """Whether only its session id identifies its agent, never its directory."""

@@ -35,7 +35,8 @@ class AdvisedReply(msgspec.Struct, frozen=True):
 
 def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -> int:
     """Return how many characters an effort leaves for the session context."""
-    notes = OMITTED_NOTE_LENGTH + sum(len(path) + OMITTED_NOTE_LENGTH for path in advice.preload)
+    listed = (*advice.preload, *advice.documents)
+    notes = OMITTED_NOTE_LENGTH + sum(len(path) + OMITTED_NOTE_LENGTH for path in listed)
     return MAX_REPLY_CHARACTERS - notes - sum(len(text) + 2 for text in _effort_texts(advice, injections))
 
 
@@ -61,10 +62,16 @@ def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Inj
     """Return the text for the model within the size limit, and the files in it."""
     parts = [*first, *_effort_texts(advice, injections)]
     remaining = MAX_REPLY_CHARACTERS - sum(len(part) + 2 for part in parts)
-    names = sum(len(path) + 40 for path in advice.preload)
-    files = read_files(advice.preload, max(0, remaining - 2 * names)) if advice.preload else []
+    paths = (*advice.preload, *existing_files(advice.documents))
+    names = sum(len(path) + 40 for path in paths)
+    files = read_files(paths, max(0, remaining - 2 * names)) if paths else []
     loaded = tuple(file.path for file in files if file.text is not None)
     return "\n\n".join(part for part in (*parts, format_files(files)) if part), loaded
+
+
+def existing_files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that exist."""
+    return tuple(path for path in paths if os.path.isfile(path))  # noqa: PTH113  # a path may contain a null byte
 
 
 def _effort_texts(advice: Advice, injections: Sequence[Injection]) -> list[str]:

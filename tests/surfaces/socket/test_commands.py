@@ -140,6 +140,12 @@ def test_session_start(project: Project) -> None:
     assert first["filesToPreload"] == [str(project.root / "notes.md")]
     assert first["dehydratedContext"] is None
     assert first["skillConfig"]["phases"] == ["look", "repair"]
+    (project.root / "1_FIX_PLAN.md").write_text("The plan.")
+    first = project.hook("sessionStart", source="clear")
+    assert first["filesToPreload"] == [
+        str(project.root / "notes.md"),
+        str(project.root / "1_FIX_PLAN.md"),  # "if no payload: rehydrate by reading effort artifacts"
+    ]
     project.do("dehydrate", text="Half done.")
     second = call(
         project.daemon,

@@ -1710,6 +1710,7 @@ export interface components {
         };
         HookStatus: {
             enabled: boolean;
+            hooks: components["schemas"]["HookReception"];
             mode: string;
             polling_interval_seconds: number;
             last_event_at: string | null;
@@ -1734,6 +1735,11 @@ export interface components {
             version: string;
             pid: number;
             started_at: string;
+        };
+        HookReception: {
+            installed: boolean;
+            firing: boolean;
+            summary: string;
         };
         SpoolStatus: {
             depth: number;
@@ -2039,7 +2045,7 @@ export interface components {
             since_commit: string | null;
             head_commit: string | null;
             commits: components["schemas"]["CommitView"][];
-            files: components["schemas"]["FileChangeView"][];
+            files: components["schemas"]["FileChange"][];
             added: number;
             removed: number;
             complete: boolean;
@@ -2051,7 +2057,7 @@ export interface components {
             subject: string;
             at: string;
         };
-        FileChangeView: {
+        FileChange: {
             path: string;
             status: string;
             added: number;

@@ -1,6 +1,6 @@
 """Apply an event to an agent. Never raises, whatever is missing, duplicated, late or out of order.
 
-`evolve` copies the agent, applies what the envelope tells about the client (`sessions`), the decisions made on arrival
+`evolve` copies the agent, applies the observations of its client (`sessions`), the decisions made on arrival
 (`missions`, `decisions`) and the fact (one handler per type of fact, `HANDLERS`), and derives the state. The theory of
 operation is in `kernel/state.py`.
 

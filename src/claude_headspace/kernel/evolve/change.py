@@ -209,7 +209,7 @@ def _new_turn(change: Change, command: Command, actor: Actor, intent: Intent, te
 
 
 def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | None:
-    """The recorded turn of the same message: from a moment ago, or the final text of the turn that is being closed."""
+    """The recorded turn of the same message: a recent one, or the final text of the turn that is being closed."""
     meta, wanted = change.meta, fingerprint(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
     for entry in change.agent.recent_turns:

@@ -107,7 +107,7 @@ def _mission_of(change: Change) -> Mission | None:
 
 
 def worker_ended(change: Change, meta: Meta, fact: acts.WorkerEnded) -> None:
-    """A worker of this conversation ended. The conversation is told with its next prompt."""
+    """A worker of this conversation ended. The conversation receives the result with its next prompt."""
     agent, mission_id = change.agent, short(fact.mission_id)
     if agent.mode == BACKGROUND or any(each.mission_id == mission_id for each in agent.worker_reports):
         return

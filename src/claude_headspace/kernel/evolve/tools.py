@@ -31,7 +31,8 @@ from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait.request import Ask
 
 REPORT_DELAY: Micros = 8 * SECOND
-"""A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another."""
+"""A report within this time of a dialog is about that dialog: notifications come after six seconds, registry entries
+immediately. A later report is about another dialog."""
 
 REPORTED_KINDS = ("permission", "question")
 """The kinds under which notification and registry report dialogs of tool calls, without naming the call."""

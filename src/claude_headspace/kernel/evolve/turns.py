@@ -323,7 +323,7 @@ def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
 
 
 def _is_duplicate_end(change: Change, meta: Meta, message: str, error: str = "") -> bool:
-    """Whether the same end was recorded a moment ago. After more work, such as another prompt, it is another end."""
+    """Whether the same end was recorded shortly before. After more work, such as another prompt, it is another end."""
     agent = change.agent
     is_recent = abs(meta.at - agent.turn_ended_at) < DUPLICATE_WINDOW
     # A queued prompt that runs next sets `busy_at` to 1 µs after the end.

@@ -9,8 +9,9 @@ from claude_headspace.kernel.agent import Agent, AgentState, Project, RuledCall
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.text import Time, iso, optional_iso
 from claude_headspace.kernel.views.dialects import Dialects, dialects
-from claude_headspace.kernel.views.fields import Time, iso, optional_iso, view_of
+from claude_headspace.kernel.views.fields import view_of
 from claude_headspace.kernel.views.work import (
     BackgroundTaskView,
     CommandView,
@@ -107,7 +108,7 @@ class JudgedView(msgspec.Struct, frozen=True):
 
 
 class NewsView(msgspec.Struct, frozen=True):
-    """The result of a worker that the agent has not been told yet."""
+    """The result of a worker that the agent has not received yet."""
 
     mission_id: str
     goal: str
@@ -165,7 +166,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None
     context_percent: float | None
     context_warning_level: int
-    """The highest context level that the session was told in this context window, in percent; 0: none."""
+    """The highest context level that was reported to the session in this context window, in percent; 0: none."""
     tokens: int | None
     cost_usd: float | None
     rate_limits: tuple[RateLimit, ...]
@@ -175,7 +176,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     mission: MissionView | None
     """The mission that it works on."""
     news: tuple[NewsView, ...]
-    """Results of its workers that it is told with its next prompt."""
+    """Results of its workers that it receives with its next prompt."""
     note: NoteView | None
     briefed: BriefedView | None
     supervision: SupervisionView | None

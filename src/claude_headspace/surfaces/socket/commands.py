@@ -3,6 +3,7 @@
 The arguments of a hook command are its payload, in snake or camel case. It is stored like a hook over HTTP.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.spool_fallback import Spooled
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.outputs.advice import existing_files
 from claude_headspace.ports import Outcome, Received
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import EffortCommands
@@ -62,10 +64,13 @@ class SocketCommands:
         outcome = await self.process_hook(received)
         if isinstance(outcome, Spooled):
             return hook.result(HookOutcome(verdict=outcome.verdict))
-        if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
-            await self.active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
+        documents: tuple[str, ...] = ()
+        if outcome.advice is not None and outcome.effort is not None:
+            documents = await asyncio.to_thread(existing_files, outcome.advice.documents)
+            loaded = (*outcome.advice.preload, *documents)  # the client reads them
+            await self.active_efforts.record_loaded(outcome.effort, loaded)
         return hook.result(
-            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator, documents)
         )
 
 

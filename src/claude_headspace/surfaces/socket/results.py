@@ -30,6 +30,8 @@ class HookOutcome(msgspec.Struct, frozen=True):
     advice: Advice | None = None
     coordinator: str | None = None
     """The coordinator of the team, if it received a message."""
+    documents: tuple[str, ...] = ()
+    """The documents of the effort that exist and continue its work."""
 
     @property
     def current_effort(self) -> Effort | None:
@@ -67,7 +69,7 @@ def session_start(outcome: HookOutcome) -> Result:
         "prevSessionId": outcome.window.prev_session_id if outcome.window else None,
         "skill": effort.skill if effort else None,
         "phase": effort.phase if effort else None,
-        "filesToPreload": list(files_to_preload(effort)) if effort else [],
+        "filesToPreload": [*files_to_preload(effort), *outcome.documents] if effort else [],
         "dehydratedContext": effort_messages.recovery(effort) if effort else None,
         "skillConfig": effort.skill_config if effort else None,
     }

@@ -16,10 +16,9 @@ MAX_DIFFERENCES = 50
 MAX_OUTAGES = 3
 
 MODES = {
-    "hooks_active": "hooks arrive; sessions are also checked every {}",
-    "polling_fallback": "no hooks arrive, so sessions are checked every {}",
+    "hooks_active": "hooks active; sessions are also checked every {}",
+    "polling_fallback": "polling; sessions are checked every {}",
 }
-NO_HOOK_YET = "no hook received yet; sessions are checked every {}"
 
 UNKNOWN = "unknown while the database is unavailable"
 
@@ -55,8 +54,9 @@ Field = tuple[str, str, str]
 
 def _receiver(report: Json, now: datetime) -> list[Field]:
     anomalies = report["anomalies"]
-    mode = MODES.get(report["mode"], "sessions are checked every {}") if report["last_event_at"] else NO_HOOK_YET
+    mode, hooks = MODES.get(report["mode"], "sessions are checked every {}"), report["hooks"]
     return [
+        ("hooks", hooks["summary"], "" if hooks["installed"] or hooks["firing"] else "error"),
         ("events", _events(report, now), ""),
         ("mode", mode.format(duration(report["polling_interval_seconds"])), ""),
         ("agents", _agents(report["agents"]), ""),
