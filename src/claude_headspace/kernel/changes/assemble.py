@@ -6,8 +6,8 @@ Rules
   Other edits of the same file follow each other as hunks, in the order of the calls.
 - A single edit keeps the hunks that the client reported.
 - A file that ends up as it was is not a change.
-- If a file of a command has another text than after its last edit, a shell command changed it, too. Then the diff of the
-  repository is shown.
+- If a file of a command has another text than after its last edit, a shell command changed it, too. Then the
+  diff of the repository is shown.
 """
 
 import hashlib
