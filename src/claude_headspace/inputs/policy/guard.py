@@ -14,6 +14,7 @@ Rules
 import contextlib
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -105,7 +106,9 @@ class PolicyGuard:
         *,
         timeout_seconds: float = ANALYSIS_TIMEOUT_SECONDS,
         refresh_seconds: float = REFRESH_SECONDS,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        self._redact = redact
         self._timeout_seconds = timeout_seconds
         self._refresh_seconds = refresh_seconds
         self._paths = paths
@@ -206,7 +209,7 @@ class PolicyGuard:
             verdict = _ask_about_failure(prepared)
         try:
             if prepared.call is not None:
-                verdict = decide(prepared.policy, get_subject(agent), prepared.call)
+                verdict = self._without_secrets(decide(prepared.policy, get_subject(agent), prepared.call))
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             self._unanalysed += 1
@@ -215,6 +218,10 @@ class PolicyGuard:
             return verdict
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
+
+    def _without_secrets(self, verdict: Verdict) -> Verdict:
+        """The verdict as it is stored: its reason can quote the call."""
+        return msgspec.structs.replace(verdict, reason=self._redact(verdict.reason)) if verdict.reason else verdict
 
     def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None

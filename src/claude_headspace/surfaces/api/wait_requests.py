@@ -23,9 +23,9 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.request_text import describe_call, describe_message, limited, short_path
 from claude_headspace.kernel.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
-from claude_headspace.kernel.sanitize import Redactor
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.outputs.held_hooks import HeldHooks
@@ -90,12 +90,9 @@ class WaitRequests:
             if problem:
                 raise NotApplicable(problem)
             text = read_text(edit.path, cwd)
-            return edit_diff(edit, name, self._redacted(text) if text is not None else None)
+            return edit_diff(edit, name, self._redact.text(text) if text is not None else None)
         except NotApplicable as reason:
             return own_diff(edit, name, str(reason))
-
-    def _redacted(self, text: str) -> str:
-        return msgspec.json.decode(self._redact(msgspec.json.encode(text)), type=str)
 
 
 class WaitDetails:
