@@ -14,11 +14,11 @@ from bench.options import Options
 from bench.report import Row, at_most
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.calls import analyse_event
+from claude_headspace.inputs.policy.analyser import Analyser, AnalysisFailed
+from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.cases import Case, read_cases
+from claude_headspace.inputs.policy.effects import Invocation
 from claude_headspace.inputs.policy.files import RuleBook, load_rules
-from claude_headspace.inputs.policy.inspection import Request
-from claude_headspace.inputs.policy.inspector import InspectionFailed, Inspector
 from claude_headspace.kernel.decide import decide
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.policy.call import Subject
@@ -42,26 +42,26 @@ def run(options: Options) -> list[Row]:
     return [
         Row("verdict, median", statistics.median(durations) * 1e3, "ms", at_most(0.3), note),
         Row("verdict, 99th percentile", durations[int(len(durations) * 0.99)] * 1e3, "ms"),
-        Row("inspection, worst input", worst * 1e3, "ms", at_most(50.0), slowest),
+        Row("analysis, worst input", worst * 1e3, "ms", at_most(50.0), slowest),
     ]
 
 
 def _measure_worst(home: str) -> tuple[float, str]:
-    """The longest inspection of a hostile text, each the fastest of three, and the beginning of that text."""
-    inspector, found = Inspector(), list[tuple[float, str]]()
+    """The longest analysis of a hostile text, each the fastest of three, and the beginning of that text."""
+    analyser, found = Analyser(), list[tuple[float, str]]()
     try:
         for text in ("echo " + "x" * 5_000, *HUGE):
-            request, runs = Request("Bash", (text,), directory=home, home=home), list[float]()
+            invocation, runs = Invocation("Bash", (text,), directory=home, home=home), list[float]()
             for _ in range(3):
                 began = time.perf_counter()
-                with contextlib.suppress(InspectionFailed):
-                    inspector.inspect(request)
+                with contextlib.suppress(AnalysisFailed):
+                    analyser.analyse(invocation)
                 runs.append(time.perf_counter() - began)
-                with contextlib.suppress(InspectionFailed):  # after a failure: wait for the next worker
-                    inspector.inspect(Request("Bash", ("echo " + "x" * 5_000,), directory=home, home=home))
+                with contextlib.suppress(AnalysisFailed):  # after a failure: wait for the next process
+                    analyser.analyse(Invocation("Bash", ("echo " + "x" * 5_000,), directory=home, home=home))
             found.append((min(runs), text[:20]))
     finally:
-        inspector.close()
+        analyser.close()
     return max(found)
 
 
@@ -76,6 +76,7 @@ def _measured(envelopes: list[Envelope], book: RuleBook, home: str, seconds: flo
     while not durations or time.perf_counter() < deadline:
         for envelope in envelopes:
             began = time.perf_counter()
-            decide(book.policy, Subject(), analyse_event(decode(envelope), book, home=home, project=home))
+            call = analyse_call(decode(envelope).tool, book, directory=home, home=home, project=home)
+            decide(book.policy, Subject(), call)
             durations.append(time.perf_counter() - began)
     return durations

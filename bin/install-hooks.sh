@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the hooks of Headspace in Claude Code, or removes them (--uninstall). Other options: see `headspace install`.
+# Installs the hooks of Headspace in Claude Code, or removes them (--uninstall), without asking: for scripts.
+# `headspace install` asks first. Other options: see `headspace install --help`.
 set -euo pipefail
 unset CDPATH
 
@@ -19,4 +20,4 @@ while [[ -L $script ]]; do
     [[ $target == /* ]] || target=${script%/*}/$target
     script=$target
 done
-exec "${script%/*}/headspace" "$command" ${arguments[@]+"${arguments[@]}"}
+exec "${script%/*}/headspace" "$command" --yes ${arguments[@]+"${arguments[@]}"}

@@ -87,6 +87,7 @@ MEANING = {
     "PostCompact": "The compaction has finished.",
     "PostModelSwitch": "The agent uses another model.",
     "CwdChanged": "The agent works in another directory.",
+    "TeammateIdle": "A teammate has nothing to do: the sub-agent of that name ends, or the agent becomes `idle`.",
     "Elicitation": "An MCP server asks the user for input. A wait opens.",
     "ElicitationResult": "The MCP server has received its input. The wait closes.",
 }
@@ -180,7 +181,7 @@ def session_notices() -> str:
     rows = []
     for level in texts.LEVELS:
         prompt, stop = (texts.context_message("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
-        rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
+        rows += [f"| {level} % | prompt, tool call | {prompt} |", f"| | end of a turn | {stop} |"]
     rows.append(f"| no note | prompt | {texts.format_message('CLAUDE OS SYS', texts.INFO, texts.NOTE_REQUEST)} |")
     return "\n".join(["| when | sent with | text |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.journals import close_temporary_journals
 from tests.postgres import Postgres, running_postgres
+from tests.signals import stop_ignoring_signals
 
 # Where HOME is only a default; the runtime directory has a short name because paths of sockets end at 104 characters.
 SCRATCH_PLACES = {
@@ -54,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Moves the session to a scratch home, before the first test module is imported."""
+    stop_ignoring_signals()
     real_environment = dict(os.environ)
     scratch = Path(tempfile.mkdtemp(prefix="hs-"))
 

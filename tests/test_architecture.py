@@ -132,7 +132,7 @@ ANYWHERE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(sorted(NAMES_OF_THE_CLIENT - 
 AS_AN_OPTION = re.compile(rf"--tool ({'|'.join(sorted(PLAIN_WORDS))})\b")
 
 EXAMPLES: dict[str, frozenset[str]] = {
-    "kernel/grants.py": frozenset({"Bash"}),
+    "kernel/wait/grants.py": frozenset({"Bash"}),
     "kernel/policy/rules.py": frozenset({"Bash"}),
     "surfaces/cli/policy.py": frozenset({"Write"}),
     "surfaces/cli/search.py": frozenset({"Bash"}),
@@ -187,6 +187,82 @@ def names_of_the_client(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and node.value in PLAIN_WORDS:
             yield str(node.value)
+
+
+# --- packages of clients ---
+
+INSTALLS = "installs and checks the hooks of Claude Code, and finds its config dirs"
+STARTS = "starts Claude Code"
+READS_FILES = "reads files of Claude Code"
+SIMULATES = "simulates Claude Code"
+
+USES_OF_THE_CLIENT = {
+    "daemon/components.py": INSTALLS,
+    "daemon/serve.py": INSTALLS,
+    "demo/player.py": SIMULATES,
+    "demo/sandbox.py": SIMULATES,
+    "demo/scenarios.py": SIMULATES,
+    "demo/schedule.py": SIMULATES,
+    "engine/pipeline.py": "replies with a verdict without a look-up of the client, which saves time in every hook",
+    "inputs/policy/cases.py": "test cases without a tool are calls of the shell tool",
+    "inputs/policy/guard.py": "recognises the hooks that it judges before they are decoded",
+    "inputs/receive/receiver.py": "all hooks that arrive are in the format of Claude Code",
+    "inputs/watch/envelopes.py": READS_FILES,
+    "inputs/watch/session_registry.py": READS_FILES,
+    "inputs/watch/transcript_files.py": READS_FILES,
+    "inputs/watch/transcript_import.py": READS_FILES,
+    "inputs/watch/transcripts.py": READS_FILES,
+    "surfaces/api/agent_actions.py": "agents are registered by `headspace run`, which starts Claude Code",
+    "surfaces/api/context.py": INSTALLS,
+    "surfaces/cli/install.py": INSTALLS,
+    "surfaces/cli/presentation/setup.py": INSTALLS,
+    "surfaces/cli/run.py": STARTS,
+    "surfaces/cli/status_line.py": INSTALLS,
+    "surfaces/cli/up.py": INSTALLS,
+    "surfaces/client/doctor.py": INSTALLS,
+    "surfaces/launch/start_client.py": STARTS,
+    "surfaces/launch/supervise.py": STARTS,
+    "surfaces/socket/results.py": "the socket commands `hooks.*` are the hooks of Claude Code",
+    "testing.py": SIMULATES,
+}
+"""The modules outside `clients/` that import the package of Claude Code, and why."""
+
+VARIABLES_OF_THE_CLIENT = re.compile(r"\b(?:CLAUDE_CODE_[A-Z_]+|CLAUDECODE|CLAUDE_PID)\b")
+
+
+def test_only_listed_modules_import_the_package_of_a_client() -> None:
+    """All others use the modules directly in `clients/`, which choose the package by the name of the client."""
+    package = "claude_headspace.clients.claude_code"
+    found = {str(path.relative_to(SOURCE)) for path in outside_of_clients() if package in "\n".join(imported(path))}
+    assert found == set(USES_OF_THE_CLIENT)
+
+
+def test_the_guide_lists_these_modules() -> None:
+    """docs/codebase.md lists the modules that have to be considered for another client."""
+    guide = (ROOT / "docs" / "codebase.md").read_text(encoding="utf-8")
+    section = guide.partition("### Another client")[2].partition("\n### ")[0]
+    assert [name for name in USES_OF_THE_CLIENT if f"`{name}`" not in section] == []
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_its_package_names_the_variables_of_a_client(path: Path) -> None:
+    """The environment variables that a client sets for its tools are listed in its package."""
+    names = VARIABLES_OF_THE_CLIENT.findall(path.read_text(encoding="utf-8"))
+    assert CLAUDE_CODE in path.parents or not names
+
+
+def outside_of_clients() -> Iterator[Path]:
+    """The modules outside `clients/`."""
+    return (path for path in SOURCE.rglob("*.py") if CLAUDE_CODE.parent not in path.parents)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules and names that a file imports, with their complete names."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 # --- composition ---

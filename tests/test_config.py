@@ -10,12 +10,10 @@ import pytest
 from claude_headspace.config import (
     Paths,
     Settings,
-    claude_config_dirs,
     describe_settings,
     effective_settings,
     find_paths,
     load_settings,
-    update_config_dirs,
     without_password,
 )
 from claude_headspace.errors import BadConfiguration
@@ -172,19 +170,6 @@ def test_machine_name() -> None:
     """The host name, or the setting."""
     assert Settings().host_name == os.uname().nodename
     assert Settings(machine="laptop").host_name == "laptop"
-
-
-def test_config_dirs_with_hooks_are_recorded(paths: Paths, tmp_path: Path) -> None:
-    """Each is read once, while it exists and until its hooks are removed."""
-    work, gone, env = tmp_path / "work", tmp_path / "gone", {"CLAUDE_CONFIG_DIR": str(tmp_path / "own")}
-    work.mkdir()
-    paths.create_directories()
-    usual = claude_config_dirs(Settings(), paths, env)
-    update_config_dirs(paths, installed=[work, work, gone])
-    update_config_dirs(paths, installed=[work])
-    assert claude_config_dirs(Settings(), paths, env) == (*usual, work)
-    update_config_dirs(paths, removed=[work])
-    assert claude_config_dirs(Settings(), paths, env) == usual
 
 
 def test_tables_are_prefixes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ class Loop(ABC):
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self.failure: str | None = None
-        """Why it cannot work at the moment."""
+        """Why it cannot work at present."""
 
     @property
     def running(self) -> bool:

@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 from urllib.parse import unquote
@@ -24,7 +24,10 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
-LIST_SETTINGS = ("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core")
+LIST_SETTINGS = (
+    *("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core"),
+    *("effort_except", "effort_gates"),
+)
 """Settings that are lists. In the environment their items are separated by commas."""
 
 ENVIRONMENT, COMMAND_LINE = "environment", "command line"
@@ -124,6 +127,35 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         float,
         Meta(description="Seconds without a note after which a session is reminded once. 0: never.", ge=0),
     ] = 120.0
+    effort_start: Annotated[
+        Literal["phases", "off"],
+        Meta(
+            description="Whether typing `/skill` in a client starts an effort: `phases` if the skill declares phases, "
+            "`off` never. `effort: true` or `effort: false` in a SKILL.md decides for one skill."
+        ),
+    ] = "phases"
+    effort_except: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Where typing `/skill` starts no effort: names of skills, directories of projects, or both as "
+            "`~/code/shop:fix`."
+        ),
+    ] = ()
+    effort_heartbeat_limit: Annotated[
+        int, Meta(description="Tool calls without a log entry from which on an effort denies them.", ge=1)
+    ] = 10
+    effort_heartbeat_warn: Annotated[
+        int, Meta(description="Tool calls without a log entry from which on an effort warns.", ge=1)
+    ] = 7
+    effort_overflow_at: Annotated[
+        int, Meta(description="Context usage in percent at which an effort requests the handover.", ge=1)
+    ] = 90
+    effort_gates: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What a new effort requires before tools run: `session` (opened), and paths of files to read."
+        ),
+    ] = ()
     machine: Annotated[
         str,
         Meta(
@@ -225,6 +257,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")
     """The log of the daemon."""
+    reserve_file = PathBelow("state", "reserve")
+    """Space on the disk that a daemon frees if it starts on a full one."""
     secret_file = PathBelow("state", "secret")
     """The secret that local tokens are made from."""
     lock_file = PathBelow("runtime", "daemon.lock")
@@ -252,36 +286,13 @@ def find_paths(env: Mapping[str, str] = os.environ) -> Paths:
     return Paths(dirs.user_config_path, dirs.user_data_path, dirs.user_state_path, runtime)
 
 
-def claude_config_dirs(settings: Settings, paths: Paths, env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """All known config dirs of Claude Code, each once. Reads the file of installed config dirs at every call."""
-    named = [*settings.config_dirs, env.get("CLAUDE_CONFIG_DIR", ""), str(Path.home() / ".claude")]
-    configured = [Path(name).expanduser().absolute() for name in named if name.strip()]
-    return tuple(dict.fromkeys([*configured, *installed_config_dirs(paths)]))
-
-
-def installed_config_dirs(paths: Paths) -> list[Path]:
-    """The existing config dirs with installed hooks."""
-    try:
-        lines = paths.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return []
-    return [path for path in map(Path, lines) if path.is_absolute() and path.is_dir()]
-
-
-def update_config_dirs(paths: Paths, *, installed: Iterable[Path] = (), removed: Iterable[Path] = ()) -> None:
-    """Record in which config dirs hooks are installed. The running daemon reads the file within seconds."""
-    recorded = dict.fromkeys([*installed_config_dirs(paths), *installed])
-    for path in removed:
-        recorded.pop(path, None)
-    lines = "".join(f"{path}\n" for path in recorded)
-    write_private_file(paths.config_dirs_file, lines.encode("utf-8", "surrogateescape"))
-
-
 def write_private_file(path: Path, content: bytes) -> None:
     """Write a file atomically, readable by its user alone."""
     draft = path.with_name(f"{path.name}.new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(content)
+    draft.unlink(missing_ok=True)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
     draft.replace(path)
 
 

@@ -227,7 +227,7 @@ def _maintain(what: str, ask: Callable[[ApiClient], "Json"], do: Callable[[Journ
     """Let the running daemon do the work, or do it in this process."""
     paths = find_paths()
     with progress_bar(what, None, quiet=quiet):
-        if is_locked(paths.lock_file):
+        if is_locked(paths):
             return ask(ApiClient.local(paths))
         with _journal(paths) as journal:
             return do(journal)

@@ -206,6 +206,10 @@ class Recorder(Protocol):
 class Transaction(Protocol):
     """One batch of the writer: all of it is committed, or nothing."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether there are other writers. Otherwise `lock` has no effect."""
+
     def lock(self, scope: LockScope) -> None:
         """Lock what the batch may change until it ends. Call it first: what is read afterwards is current."""
 
@@ -226,7 +230,7 @@ class Transaction(Protocol):
 
     @property
     def is_without_efforts(self) -> bool:
-        """Whether it is known, without a query, that no effort is active."""
+        """Whether it was known at the start, without a query, that no effort is active."""
 
     def active_efforts(self, host: str) -> list[Effort]:
         """The active efforts of a host."""

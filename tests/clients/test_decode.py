@@ -14,7 +14,7 @@ from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
-from claude_headspace.kernel.wait_request import Ask, Option, Question
+from claude_headspace.kernel.wait.request import Ask, Option, Question
 from tests.kernel.story import answered, envelope, plan, question, running, task_notification, time_at
 
 HOOK_NAMES = """

@@ -12,6 +12,7 @@ from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.correlate import Identity, Strategy
 from claude_headspace.kernel.effort import acts
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.ports import EventFilter, Journal, Position
 from claude_headspace.testing import START, hook
 from tests.journals import store, submission
@@ -217,9 +218,10 @@ def test_claimable_agents_are_found(journal: Journal) -> None:
 
 
 def test_the_time_of_the_newest_hook_is_read(journal: Journal) -> None:
-    """For each host separately."""
+    """For each host separately. An event of the doctor does not count."""
     assert journal.last_hook_at("laptop") is None
     store(journal, hook("SessionStart"), hook("SessionStart", START + 5, session_id="s2", host="desktop"))
+    store(journal, hook(PROBE, START + 9))
     assert (journal.last_hook_at("laptop"), journal.last_hook_at("desktop")) == (START, START + 5)
 
 

@@ -494,9 +494,10 @@ def test_who_manages_a_team_is_told_though_no_effort_names_it() -> None:
 
     async def story(work: EffortEngine) -> None:
         await work.start("e1", owner="lead", metadata={"manages": ["blue"]})
-        told = await work.hook("TeammateIdle", session_id="hand", teammate_name="bo", team_name="blue")
+        hand: dict[str, Any] = {"session_id": "hand", "fleet_id": "hand", "teammate_name": "bo"}
+        told = await work.hook("TeammateIdle", team_name="blue", **hand)
         assert (told.effort, told.coordinator) == (None, "lead")
-        await work.hook("TeammateIdle", session_id="hand", teammate_name="bo", team_name="red")
+        await work.hook("TeammateIdle", team_name="red", **hand)
         own = await work.hook("TaskCompleted", fleet_id="lead", task_subject="Parser", team_name="blue")
         assert own.coordinator == "lead"
         texts = [each.text for each in (await work.effort()).injections]

@@ -34,10 +34,11 @@ def agent(name: str, **known: object) -> Agent:
     return msgspec.structs.replace(new_agent(id=name, project=HERE, state=AgentState.IDLE), **known)
 
 
-def start(source: str = "startup", **context: object) -> Envelope:
-    """A client starts in the project."""
+def start(source: str = "startup", *, event: str = "SessionStart", **context: object) -> Envelope:
+    """A client starts in the project, or another event of it is the first."""
     known = msgspec.structs.replace(Observations(project_root="/home/dev/app"), **context)
-    return envelope("SessionStart", 100, {"source": source}, observations=known)
+    payload = {"source": source} if event == "SessionStart" else {"tool_name": "Bash", "prompt": "Go on"}
+    return envelope(event, 100, payload, observations=known)
 
 
 def whose(
@@ -126,10 +127,20 @@ def test_each_strategy_yields_to_the_one_before() -> None:
     ],
 )
 def test_another_role_is_another_agent(known: dict[str, Any], told: dict[str, Any], same: bool) -> None:
-    """Neither pane nor directory make a plain session the chief, nor the other way round."""
-    by_pane = whose(start(tmux_pane="%1", **told), {"pane": agent("a", **known)})
-    by_place = whose(start(**told), nearby=[agent("a", **known)])
-    assert (by_pane.agent is not None, by_place.agent is not None) == (same, same)
+    """Neither pane nor directory make a plain session the chief, nor the reverse, whatever its first event is."""
+    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse"):
+        pane, place = start(tmux_pane="%1", event=event, **told), start(event=event, **told)
+        by_pane, by_place = whose(pane, {"pane": agent("a", **known)}), whose(place, nearby=[agent("a", **known)])
+        assert (by_pane.agent is not None, by_place.agent is not None) == (same, same), event
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "same"),
+    [("main:1", "main:1", True), ("main:1", "main:2", False), ("main:1", None, False), (None, "main:1", False)],
+)
+def test_another_agent_id_is_another_agent(known: str | None, told: str | None, same: bool) -> None:
+    """Requirement: "agentId (fleet pane identity) is the ownership key". In one directory, without pane or pid."""
+    assert (whose(start(fleet_id=told), nearby=[agent("a", fleet_id=known)]).agent is not None) is same
 
 
 # --- processes and panes ----------------------------------------------------------------------------------------------

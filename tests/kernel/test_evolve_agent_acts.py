@@ -7,7 +7,7 @@ from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.views import dialects
+from claude_headspace.kernel.views.dialects import dialects
 from tests.kernel.story import Story, new_agent, question, time_at
 
 

@@ -1,5 +1,7 @@
 """What outlives the turn: the client's list decides, and what came back is over."""
 
+from typing import Any
+
 import pytest
 
 from claude_headspace.kernel.envelope import Origin
@@ -134,3 +136,31 @@ def test_the_end_of_a_background_subagent_starts_a_turn(story: Story) -> None:
     assert not story.agent.continues_by_itself(time_at(60))
     story.prompted(task_notification("sub-1"), "p2", at=7)
     assert not story.agent.continues_by_itself(time_at(7.5))
+
+
+# --- teammates --------------------------------------------------------------------------------------------------------
+
+
+def test_an_idle_teammate_inside_the_client_is_not_running(story: Story) -> None:
+    """Requirement: "Update teammate's agents.status = 'done'". By its id, or by its name in older clients."""
+    for by_id in (True, False):
+        story.hook("SubagentStart", agent_id="abo-1", agent_type="bo")
+        assert [sub.type for sub in story.agent.running_subagents] == ["bo"]
+        known: dict[str, Any] = {"agent_id": "abo-1", "agent_type": "bo"} if by_id else {}
+        story.hook("TeammateIdle", teammate_name="bo", team_name="any", **known)
+        assert story.agent.running_subagents == ()
+        assert story.board == ("working", None), "the turn of the client itself continues"
+
+
+def test_an_idle_teammate_that_is_the_client_has_ended_its_turn(story: Story) -> None:
+    """A teammate in its own terminal reports for itself."""
+    story.hook("TeammateIdle", teammate_name="bo", team_name="blue")
+    assert story.board == ("idle", None)
+
+
+def test_an_unknown_teammate_does_not_end_the_turn_of_its_lead(story: Story) -> None:
+    """The team of a client that leads one is named after its session."""
+    session = story.agent.session
+    assert session is not None
+    story.hook("TeammateIdle", teammate_name="bo", team_name=f"session-{session.client_id[:8]}")
+    assert story.board == ("working", None)

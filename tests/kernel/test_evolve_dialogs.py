@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.grants import GivenGrant, Grant
+from claude_headspace.kernel.wait.grants import Grant, GrantOption
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
@@ -202,18 +202,18 @@ def test_an_applied_answer_closes_the_wait(held: Story) -> None:
 
 def test_grants_are_recorded_once_the_client_applied_the_answer(held: Story) -> None:
     """With what, by whom, through what and when."""
-    grant = Grant("rule", "Allow Bash(rm x)", "this session")
+    grant = GrantOption(kind="rule", words="Allow Bash(rm x)", destination="this session")
     act = acts.WaitAnswered(wait_id=wait_of(held), words="allowed with 1 grant", by="ann", via="cli", grants=(grant,))
     held.report(act, origin=Origin.OPERATOR, at=6)
     assert not held.agent.grants
     held.called("t1", "rm x", at=7)
-    given = GivenGrant("rule", "Allow Bash(rm x)", "this session", "ann", "cli", time_at(6))
+    given = Grant("rule", "Allow Bash(rm x)", "this session", "ann", "cli", time_at(6))
     assert held.agent.grants == (given,)
 
 
 def test_nothing_is_granted_by_an_answer_that_the_client_did_not_apply(held: Story) -> None:
     """The dialog was rejected in the terminal at the same time."""
-    grants = (Grant("mode", "Switch this session to acceptEdits", "this session"),)
+    grants = (GrantOption(kind="mode", words="Switch this session to acceptEdits", destination="this session"),)
     act = acts.WaitAnswered(wait_id=wait_of(held), words="allowed", by="ann", via="cli", grants=grants)
     held.report(act, origin=Origin.OPERATOR, at=6)
     held.report(facts.ToolRejected("t1"), at=6.1)

@@ -24,7 +24,7 @@ from claude_headspace.kernel.evolve import HANDLERS
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.state import state_of
 from claude_headspace.kernel.state_machine import TRANSITIONS, CommandState
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.histories import believable
 from tests.kernel.story import Story, time_at
 

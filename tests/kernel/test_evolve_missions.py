@@ -84,6 +84,28 @@ def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
     assert mission_of(story).outcome is MissionOutcome.ABANDONED
 
 
+def test_a_killed_worker_has_not_succeeded() -> None:
+    """Requirement: a killed worker is not reported as succeeded, even after a completed turn. A report counts."""
+    killed = facts.ClientVanished(CLIENT.client_pid)
+    for reported in (False, True):
+        story = worker()
+        story.stops("There are 12.")
+        if reported:
+            story.report(acts.MissionReported(text="12"), origin=Origin.OPERATOR)
+        story.report(killed, origin=Origin.PROCESS)
+        assert mission_of(story).outcome is (MissionOutcome.SUCCEEDED if reported else MissionOutcome.FAILED)
+
+
+@pytest.mark.parametrize(("code", "outcome"), [(0, MissionOutcome.SUCCEEDED), (137, MissionOutcome.FAILED)])
+def test_the_exit_code_of_a_worker_counts(code: int, outcome: MissionOutcome) -> None:
+    """The program that started the worker may report its end before the process table does."""
+    story = worker()
+    story.stops("There are 12.")
+    closed = acts.AgentClosed(reason=f"exited with {code}", pid=CLIENT.client_pid)
+    story.report(closed, origin=Origin.OPERATOR)
+    assert (mission_of(story).outcome, mission_of(story).reason) == (outcome, f"its client ended (exited with {code})")
+
+
 def test_a_report_ends_the_mission_and_not_the_agent() -> None:
     """The worker's word counts at once; its end afterwards changes nothing but what it said."""
     story = worker()

@@ -5,7 +5,7 @@ import pytest
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import ClientReported, ClientVanished
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Story, in_subagent, question, running
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from claude_headspace.kernel.facts import ToolFinished
 from tests.kernel.story import Payload, Story, answered, bash, batch, in_subagent, plan, question, running
 
 
@@ -113,6 +114,31 @@ def test_a_plan_waits_until_approved(story: Story) -> None:
     assert (story.board, story.open_waits) == (("waiting", "plan"), ["plan"])
     story.hook("PostToolUse", at=9, **(plan("q1") | {"tool_input": {}}))
     assert (story.board, resolutions(story)) == (("working", None), [("plan", "the tool ran")])
+
+
+def test_an_approved_plan_is_an_answer(story: Story) -> None:
+    """“AWAITING_INPUT | USER | ANSWER | PROCESSING”: the approval is a turn of the user, once."""
+    story.hook("PreToolUse", at=4, **plan("q1"))
+    story.hook("PostToolUse", at=9, **plan("q1"))
+    story.report(ToolFinished("q1", ""), at=9)
+    assert story.turns[-2:] == [("AGENT", "QUESTION", "1. Do it"), ("USER", "ANSWER", "Plan approved")]
+    assert story.command.state == "PROCESSING"
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_call_after_a_plan_closes_its_dialog(story: Story, is_late: bool) -> None:
+    """However soon it starts, and in either order of arrival."""
+    events = [("PreToolUse", 4.0, plan("q1")), ("PreToolUse", 4.2, bash("t1"))]
+    for name, at, payload in reversed(events) if is_late else events:
+        story.hook(name, at=at, **payload)
+    assert story.board == ("working", None)
+
+
+def test_a_call_in_parallel_to_a_question_does_not_answer_it(story: Story) -> None:
+    """Both start together."""
+    story.hook("PreToolUse", at=4, **question("q1"))
+    story.calls("t1", at=4.02)
+    assert story.board == ("waiting", "question")
 
 
 def test_a_permission_belongs_to_its_call(story: Story) -> None:

@@ -130,6 +130,32 @@ def test_the_last_block_of_a_reply_is_the_final_text(story: Story) -> None:
     assert [turn[1] for turn in story.turns if turn[0] == "AGENT"] == ["COMPLETION", "PROGRESS"]
 
 
+@pytest.mark.parametrize("order", [(4.8, 4.9), (4.855, 4.855)], ids=["own times", "one time"])
+def test_only_the_last_text_of_a_message_decides(story: Story, order: tuple[float, float]) -> None:
+    """The line of the first text arrives after the Stop: the question stays, and is asked once.
+
+    “Agent turn completes: create AGENT turn, detect intent (COMPLETION/END_OF_TASK/QUESTION), transition state.”
+    """
+    story.stops("Which database do you want?", "p1", at=5)
+    assert story.board == ("waiting", "question")
+    story.report(AgentWrote("I looked at the project.", final=True), at=order[0])
+    story.report(AgentWrote("Which database do you want?", final=True), at=order[1])
+    story.report(TurnClosed(), at=5.1)
+    assert (story.board, len(story.waits)) == (("waiting", "question"), 1)
+    assert story.turns[1:] == [
+        ("AGENT", "QUESTION", "Which database do you want?"),
+        ("AGENT", "PROGRESS", "I looked at the project."),
+    ]
+
+
+def test_the_last_text_of_a_message_decides_without_a_stop(story: Story) -> None:
+    """All lines of a message say that it ends the turn; the last of them counts."""
+    story.report(AgentWrote("Shall I look at the project?", final=True), at=4.8)
+    story.report(AgentWrote("I added the database.", final=True), at=4.9)
+    story.report(TurnClosed(), at=5)
+    assert story.board == ("idle", None)
+
+
 def test_the_same_text_later_is_another_message(story: Story) -> None:
     """Each “Done.” has its own time."""
     story.stops("Done.", "p1", at=5)

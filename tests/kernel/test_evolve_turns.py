@@ -328,6 +328,52 @@ def test_a_duplicated_stop_is_one(story: Story, message: str) -> None:
     assert change.anomalies == ["duplicate end"]
 
 
+@pytest.mark.parametrize("text", ["", "continue"])
+@pytest.mark.parametrize("message", ["", "Done."])
+def test_turns_in_quick_succession_without_ids_are_separate(story: Story, text: str, message: str) -> None:
+    """“Given an agent is in processing state, when /hook/stop is called, then the agent transitions to idle state.”"""
+    for number in range(3):
+        at = 5 + number / 5
+        assert story.prompted(text, None, at=at).anomalies == []
+        assert story.board == ("working", None)
+        assert story.stops(message, None, at=at + 0.1).anomalies == []
+        assert story.board == ("idle", None)
+    assert outcomes(story) == [("prompt", text, "completed")] * 3
+    assert [said for _, _, said in story.turns] == [said for said in (text, message) if said] * 3
+
+
+def test_the_same_question_again_waits_again(story: Story) -> None:
+    """An answer without an id starts a turn of its own, although it belongs to the same command."""
+    story.prompted("Fix it", None, at=5)
+    story.stops("Shall I?", None, at=5.1)
+    story.prompted("Why not", None, at=5.2)
+    boards = [story.board]
+    story.stops("Shall I?", None, at=5.3)
+    assert [*boards, story.board] == [("working", None), ("waiting", "question")]
+
+
+def test_a_stop_with_an_error_is_no_duplicate_of_one_without(story: Story) -> None:
+    """“"stop" => if error { Error } else { Idle }”, in quick succession, with or without a prompt in between."""
+    story.prompted("One", None, at=5)
+    story.stops("", None, at=5.1)
+    story.hook("StopFailure", error="overloaded", at=5.2)
+    assert story.board == ("error", None)
+    assert story.hook("StopFailure", error="overloaded", at=5.21).anomalies == ["duplicate end"]
+    story.prompted("Two", None, at=5.3)
+    story.hook("StopFailure", error="overloaded", at=5.4)
+    assert story.board == ("error", None)
+
+
+def test_a_delayed_duplicate_does_not_end_the_next_turn(story: Story) -> None:
+    """The second delivery of a Stop arrives after the next prompt, but fired before it."""
+    story.prompted("One", None, at=5)
+    story.stops("Done.", None, at=5.1)
+    story.prompted("Two", None, at=5.3)
+    assert story.stops("Done.", None, at=5.11).anomalies == ["duplicate end"]
+    assert story.prompted("One", None, at=5.01).anomalies == ["duplicate prompt"]
+    assert story.board == ("working", None)
+
+
 def test_a_duplicated_stop_does_not_end_the_queued_turn(story: Story) -> None:
     """It belongs to the previous turn."""
     story.prompted("One", "p1")

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+from claude_headspace.clients.claude_code import NAME
 from claude_headspace.clients.claude_code.replies import verdict_reply
 from claude_headspace.kernel.claude_os.session_notice import SessionNotice
 from claude_headspace.kernel.effort.advice import Advice
@@ -21,7 +22,7 @@ from claude_headspace.outputs.advice import (
 
 def advised(event: str, advice: Advice, *injections: Injection, policy: bytes = b"") -> dict[str, str]:
     """The hook output for Claude Code."""
-    output: dict[str, str] = json.loads(add_advice(event, policy, advice, injections).reply)["hookSpecificOutput"]
+    output: dict[str, str] = json.loads(add_advice(NAME, event, policy, advice, injections).reply)["hookSpecificOutput"]
     return output
 
 
@@ -58,7 +59,7 @@ def test_context_and_injections_reach_the_model() -> None:
 
 def test_without_advice_the_reply_is_empty() -> None:
     """Not an empty object: hook output may reach the model."""
-    assert add_advice("PostToolUse", b"", Advice(overflow=True)).reply == b""
+    assert add_advice(NAME, "PostToolUse", b"", Advice(overflow=True)).reply == b""
 
 
 def test_a_reply_stays_within_the_limit_of_the_client(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_a_reply_stays_within_the_limit_of_the_client(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.md"
         path.write_text(str(number) * 3_000)
         paths.append(str(path))
-    result = add_advice("SessionStart", b"", Advice(context=("x" * 1_000,), preload=tuple(paths)))
+    result = add_advice(NAME, "SessionStart", b"", Advice(context=("x" * 1_000,), preload=tuple(paths)))
     text = json.loads(result.reply)["hookSpecificOutput"]["additionalContext"]
     assert len(text) <= MAX_REPLY_CHARACTERS
     assert result.loaded == tuple(paths[:2])
@@ -78,14 +79,19 @@ def test_a_reply_stays_within_the_limit_of_the_client(tmp_path: Path) -> None:
 def test_the_session_context_comes_before_the_advice_of_the_effort() -> None:
     """Session notices come between."""
     result = add_advice(
-        "SessionStart", b"", Advice(context=("EFFORT",)), session_context="FILES", notice=SessionNotice(texts=("CARE",))
+        NAME,
+        "SessionStart",
+        b"",
+        Advice(context=("EFFORT",)),
+        session_context="FILES",
+        notice=SessionNotice(texts=("CARE",)),
     )
     assert json.loads(result.reply)["hookSpecificOutput"]["additionalContext"] == "FILES\n\nCARE\n\nEFFORT"
 
 
 def test_a_notice_can_block_the_end_of_a_turn() -> None:
     """In the format of Stop hooks."""
-    result = add_advice("Stop", b"", notice=SessionNotice(texts=("One", "Two"), blocks_turn_end=True))
+    result = add_advice(NAME, "Stop", b"", notice=SessionNotice(texts=("One", "Two"), blocks_turn_end=True))
     assert json.loads(result.reply) == {"decision": "block", "reason": "One\n\nTwo"}
 
 
@@ -95,7 +101,7 @@ def test_the_session_context_gets_the_remaining_characters(tmp_path: Path) -> No
     for path in paths:
         Path(path).write_text("x" * 2_000)
     advice = Advice(context=("y" * 3_000,), preload=paths)
-    result = add_advice("SessionStart", b"", advice, session_context="b" * max(0, remaining_characters(advice)))
+    result = add_advice(NAME, "SessionStart", b"", advice, session_context="b" * max(0, remaining_characters(advice)))
     assert len(json.loads(result.reply)["hookSpecificOutput"]["additionalContext"]) <= MAX_REPLY_CHARACTERS
 
 

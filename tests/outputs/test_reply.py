@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy, create_agent
 from claude_headspace.kernel.envelope import SECOND, Envelope
 from claude_headspace.kernel.evolve import evolve
-from claude_headspace.kernel.views import agent_view
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.outputs.reply import compose_reply
 from claude_headspace.testing import START, hook
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.real_client.client import Client
 from tests.real_client.headless import HeadlessRunner, installed_home
-from tests.real_client.model import bash, helper, reply, text, tool
+from tests.real_client.model import ScriptedModel, bash, helper, reply, text, tool
 from tests.real_client.program import VERSIONS
 from tests.support import wait_until
 from tests.support_rpc import call
@@ -119,3 +120,60 @@ def test_a_full_context_is_handed_over_to_the_next_session(runner: EffortRunner)
     assert "NEXT-IS-7314" in again
     first, second = runner.do("show")["sessions"]
     assert (second["prev_session_id"], first["dehydrated"]) == (first["id"], True)
+
+
+def test_an_idle_teammate_is_shown_as_done(runner: EffortRunner) -> None:
+    """Requirement: "Update teammate's agents.status = 'done'. Signal coordinator if one exists."."""
+    home, installation = runner.home, runner.installation
+    settings_file = home.config_dir / "settings.json"
+    variables = {"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}}
+    settings_file.write_text(json.dumps({**json.loads(settings_file.read_text()), **variables}))
+    runner.do("start", skill="fix")
+    teammate = {"prompt": "Errand one", "description": "errand", "subagent_type": "general-purpose", "name": "bo"}
+    script = {
+        "Send a teammate": [
+            reply({"type": "tool_use", "name": "Agent", "input": {**teammate, "run_in_background": True}}),
+            reply(bash("while [ ! -e go_on ]; do sleep 0.1; done")),
+            reply(text("Sent.")),
+        ],
+        "Errand one": [reply(step(1)), reply(text("Errand done."))],
+    }
+    with ScriptedModel(script) as model:
+        client = Client(installation.terminals, home, model.url, *runner.options)
+        client.wait_until_ready()
+        client.write("Send a teammate")
+        client.send()
+        idle = wait_until(
+            lambda: [each for each in installation.daemon.events() if each["name"] == "TeammateIdle"], "the teammate"
+        )
+        assert idle[0]["payload"]["teammate_name"] == "bo"
+        [agent] = installation.daemon.agents()
+        assert (agent["subagents"], agent["state"]) == ([], "working")
+        (home.project / "go_on").touch()
+        client.close()
+
+
+def test_typing_a_skill_starts_an_effort(runner: EffortRunner) -> None:
+    """Requirement: "Running `/brainstorm`, `/implement`, or `/fix` creates an effort". The model is told about it."""
+    home, installation = runner.home, runner.installation
+    skill = home.project / ".claude" / "skills" / "implement" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: implement\ndescription: builds\nphases: [plan, build]\n---\nBUILD-IT $ARGUMENTS\n")
+    script = {"BUILD-IT": [reply(bash("sleep 2")), reply(step(1)), reply(text("Built."))]}
+    with ScriptedModel(script) as model:
+        client = Client(installation.terminals, home, model.url, *runner.options)
+        client.wait_until_ready()
+        client.write("/implement the cart")
+        client.send()
+        wait_until(lambda: "Built." in client.screen, "the end of the turn")
+        found = runner.do("show")
+        assert (found["skill"], found["phase"], found["agent_id"]) == (
+            "implement",
+            "plan",
+            installation.daemon.agents()[0]["id"],
+        )
+        assert json.dumps(model.requests).count("You work on effort implement #1") >= 1
+        wait_until(
+            lambda: runner.do("show")["injections"][0]["delivery"] == "confirmed", "the transcript to confirm it"
+        )
+        client.close()

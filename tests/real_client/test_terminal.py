@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
+from claude_headspace.surfaces.launch.restart_prompt import CHECK_FIRST, EARLIER_HANDOVER
 from tests.real_client.model import bash, reply, text
 from tests.real_client.program import VERSIONS
 from tests.real_client.workspace import Workspace, open_workspace
@@ -24,7 +24,9 @@ SCRIPT = {
     "Three lines": [reply(text("Read."))],
     "Fill it": [reply(bash("true")), reply(text("This would be said too late."))],
     "detailed summary": [reply(text("So would this."), held="never")],
-    RESTART_PROMPT: [reply(text("Going on."))],
+    CHECK_FIRST: [reply(text("Going on."))],
+    "Look around": [reply(bash("true")), reply(bash("true")), reply(text("I looked around."), tokens=150_000)],
+    "Then the invoice": [reply(text("The invoice is done."))],
 }
 
 
@@ -131,10 +133,33 @@ def test_a_supervised_client_restarts_with_the_handover(workspace: Workspace) ->
     agent = workspace.agent("idle", name="phoenix")
     assert agent["supervision"]["restarts"] == 1
     assert agent["supervision"]["reason"] == "its context is being compacted"
-    assert "NEXT-IS-7315" in next(each for each in map(json.dumps, workspace.model.requests) if RESTART_PROMPT in each)
+    continued = next(each for each in map(json.dumps, workspace.model.requests) if CHECK_FIRST in each)
+    for part in ("NEXT-IS-7315", EARLIER_HANDOVER, "had not finished this prompt:\\n\\nFill it"):
+        assert part in continued
     first, second = call(workspace.daemon, "effort.show", here)["sessions"]
     assert (second["prev_session_id"], first["end_reason"]) == (first["id"], "other")
     workspace.terminals("send-keys", "-t", pane, "-l", "--", "/exit")
     workspace.terminals("send-keys", "-t", pane, "Enter")
+    workspace.agent("ended", name="phoenix")
+    assert workspace.daemon.verified()
+
+
+def test_the_prompt_that_triggers_the_compaction_is_carried_over(workspace: Workspace) -> None:
+    """Requirement: "kills Claude … watchdog restarts Claude". The new client gets the prompt of the old one."""
+    here = {"cwd": str(workspace.home.project)}
+    call(workspace.daemon, "effort.start", {"skill": "fix", **here})
+    given = ("run", "--supervise", "--name", "phoenix", "--prompt", "Look around", "--allowedTools", "Bash")
+    pane = workspace.in_terminal(*given, CLAUDE_AUTOCOMPACT_PCT_OVERRIDE="5")
+    agent = workspace.agent("idle", name="phoenix")
+    workspace.shows(pane, "I looked around.")
+    workspace.keys(pane, "-l", "--", "Then the invoice")
+    workspace.keys(pane, "Enter")
+    workspace.shows(pane, "The invoice is done.")
+    wait_until(lambda: workspace.daemon.agent(agent["id"])["supervision"]["restarts"] == 1, "the restart")
+    answered = [each for each in map(json.dumps, workspace.model.requests) if "Then the invoice" in each]
+    assert not [each for each in answered if "I looked around." in each]  # only the new session saw it
+    assert not [each for each in answered if "andover" in each.partition("Then the invoice")[2]]
+    workspace.keys(pane, "-l", "--", "/exit")
+    workspace.keys(pane, "Enter")
     workspace.agent("ended", name="phoenix")
     assert workspace.daemon.verified()

@@ -60,6 +60,29 @@ TURNS = [
         ),
     ),
     Scenario(
+        "ending question in the second text of a message",
+        {
+            "Add a database": [
+                reply(text("I looked at the project."), text("Which database do you want me to use?")),
+            ],
+            "Take SQLite": [reply(text("I added SQLite."))],
+        },
+        [
+            *(*starts_with("Add a database"), shows("waiting: question"), pauses(1.5)),
+            *(types("Take SQLite"), shows("working", "idle")),
+        ],
+        Expected(
+            commands=["completed: Add a database"],
+            turns=[
+                "USER COMMAND: Add a database",
+                "AGENT PROGRESS: I looked at the project.",
+                "AGENT QUESTION: Which database do you want me to use?",
+                "USER ANSWER: Take SQLite",
+                "AGENT COMPLETION: I added SQLite.",
+            ],
+        ),
+    ),
+    Scenario(
         "failing tool",
         {"Test it": [reply(text("I run the tests."), bash("exit 3")), reply(text("The tests fail."))]},
         [*starts_with("Test it", *ALLOWED), shows("idle")],
@@ -306,19 +329,20 @@ PLAN_IT = {
 }
 PLANNED = [*starts_with("Plan it", *PLANNING), shows("waiting: plan")]
 PLAN_TURNS = ["USER COMMAND: Plan it", f"AGENT QUESTION: {THE_PLAN}"]
+APPROVED_TURNS = ["USER ANSWER: Plan approved", "AGENT COMPLETION: I followed the plan."]
 
 PLANS = [
     Scenario(
         "plan approved",
         PLAN_IT,
         [*PLANNED, answers("Yes"), shows("working", "idle")],
-        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        Expected(["completed: Plan it"], [*PLAN_TURNS, *APPROVED_TURNS]),
     ),
     Scenario(
         "plan approved through Headspace",
         PLAN_IT,
         [*PLANNED, answers_by_api(decision="allow"), shows("working", "idle")],
-        Expected(["completed: Plan it"], [*PLAN_TURNS, "AGENT COMPLETION: I followed the plan."]),
+        Expected(["completed: Plan it"], [*PLAN_TURNS, *APPROVED_TURNS]),
     ),
     Scenario(
         "plan sent back through Headspace",

@@ -263,3 +263,73 @@ def test_papers_belong_to_efforts(setup: Setup) -> None:
     assert second["artifacts"]["debrief"] == f"{setup.root}/2_REVIEW_DEBRIEF.md"
     context = setup.hook("SessionStart", source="startup")["additionalContext"]
     assert "2_REVIEW_PLAN.md" in context
+
+
+# --- typed skills -----------------------------------------------------------------------------------------------------
+
+
+def write_skill(root: Path, name: str, frontmatter: str) -> None:
+    """Write a skill of the project."""
+    file = root / ".claude" / "skills" / name / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"---\n{frontmatter}\n---\nDo it.\n")
+
+
+def test_typing_a_skill_starts_an_effort(setup: Setup) -> None:
+    """Requirement: "Running `/brainstorm`, `/implement`, or `/fix` creates an effort." Once, with its introduction."""
+    write_skill(setup.root, "implement", "phases: [plan, build]\nheartbeat_limit: 20")
+    setup.hook("SessionStart", source="startup")
+    for prompt in ("/implement the cart", "/implement it, really"):
+        setup.hook("UserPromptSubmit", prompt=prompt)
+        wait_until(lambda: "PostToolUse" in setup.asked, "hooks that wait for a reply")
+    found = setup.effort()
+    assert (found["skill"], found["ordinal"], found["phase"], found["heartbeat_limit"]) == ("implement", 1, "plan", 20)
+    [agent] = setup.daemon.agents()
+    assert found["agent_id"] == agent["id"]
+    assert len(setup.do("list", all=True)["efforts"]) == 1
+    call_of: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "ok"}
+    told = [setup.hook("PostToolUse", **call_of).get("additionalContext", "") for _ in range(2)]
+    assert ["You work on effort implement #1" in text for text in told] in ([True, False], [False, False])
+    assert setup.effort()["injections"][0]["delivery"] != "queued"
+    assert setup.daemon.verified()
+
+
+@pytest.mark.parametrize("prompt", ["/implement the cart", "Use /fix here", "/unknown"])
+def test_other_prompts_start_nothing(setup: Setup, prompt: str) -> None:
+    """A skill without phases, a skill inside a text, and an unknown command."""
+    write_skill(setup.root, "implement", "description: no phases")
+    write_skill(setup.root, "fix", "phases: [look]")
+    setup.hook("SessionStart", source="startup")
+    setup.hook("UserPromptSubmit", prompt=prompt)
+    wait_until(lambda: [each for each in setup.daemon.agents() if each["state"] == "working"], "the prompt")
+    assert setup.do("list", all=True)["efforts"] == []
+
+
+def test_a_project_can_be_excluded(tmp_path: Path) -> None:
+    """The settings name skills, projects, or both."""
+    root = tmp_path / "app"
+    (root / ".git").mkdir(parents=True)
+    write_skill(root, "implement", "phases: [plan]")
+    with running_daemon(tmp_path / "home", policy_preset="off", effort_except=f"{root}:implement") as daemon:
+        setup = Setup(daemon, root)
+        setup.hook("SessionStart", source="startup")
+        setup.hook("UserPromptSubmit", prompt="/implement the cart")
+        wait_until(lambda: [each for each in daemon.agents() if each["state"] == "working"], "the prompt")
+        assert setup.do("list", all=True)["efforts"] == []
+
+
+# --- without a handover -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_handover_the_documents_are_read(setup: Setup) -> None:
+    """Requirement: "if no payload: rehydrate by reading effort artifacts"."""
+    setup.do("start", skill="fix")
+    (setup.root / "1_FIX_PLAN.md").write_text("PLAN-5521")
+    setup.hook("SessionStart", source="startup")
+    told = setup.hook("SessionStart", session_id="two", source="clear")["additionalContext"]
+    assert "PLAN-5521" in told
+    assert "1_FIX_DEBRIEF.md (" not in told, "it does not exist"
+    assert setup.do("open")["documents"] == [str(setup.root / "1_FIX_PLAN.md")]
+    setup.do("dehydrate", text="HANDED-5522")
+    told = setup.hook("SessionStart", session_id="four", source="clear")["additionalContext"]
+    assert ("HANDED-5522" in told, "PLAN-5521" in told) == (True, False)

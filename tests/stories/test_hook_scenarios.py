@@ -3,6 +3,7 @@
 They use a real daemon and its public interfaces. Only the meaning of transcript times is tested on the kernel.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -23,9 +24,10 @@ from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentWrote, Event, Meta
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.views import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.testing import START, ManualClock, hook
 from tests.support import Message, RunningDaemon, running_daemon, wait_until
+from tests.surfaces.cli.conftest import run_headspace
 
 _numbers = count(1)
 
@@ -98,6 +100,18 @@ def test_stop_turn_complete_event(session: Session) -> None:
     assert session.agent()["command"]["state"] == "COMPLETE"
 
 
+def test_every_stop_of_turns_in_quick_succession_ends_its_turn(session: Session) -> None:
+    """“When POST /hook/stop is called, then the agent transitions to idle state.”
+
+    Scripts send prompts and stops without an id of the turn, faster than a duplicate of a hook would arrive.
+    """
+    session.fire("session-start")
+    for _ in range(3):
+        assert session.fire("user-prompt-submit", prompt="Go on.")["state"] == "working"
+        assert session.fire("stop", last_assistant_message="Done.")["state"] == "idle"
+    assert [turn["text"] for turn in session.turns()] == ["Go on.", "Done."] * 3
+
+
 def test_session_end_event(session: Session) -> None:
     """The end of a session ends the agent."""
     session.fire("session-start")
@@ -122,13 +136,49 @@ def test_notification_event(session: Session) -> None:
 
 
 def test_status_query(session: Session) -> None:
-    """The status has the hook setting, the time of the last hook, and the current mode."""
+    """The status has whether hooks are enabled, the time of the last hook, and the current mode."""
     before = datetime.now(UTC).isoformat()
     session.fire("session-start")
     status = session.daemon.status
     assert status["enabled"] is True
+    assert status["hooks"] == {
+        "installed": False,
+        "firing": True,
+        "summary": "events arrive, although no hooks are installed in the known config dirs",
+    }
     assert status["last_event_at"] >= before
     assert status["mode"] == "hooks_active"
+
+
+def consistent_status(daemon: RunningDaemon) -> tuple[bool, bool, bool, str]:
+    """The status of the hooks, after a check that its fields do not contradict each other on any surface."""
+    status = daemon.status
+    hooks = status["hooks"]
+    assert status["enabled"] is (hooks["installed"] or hooks["firing"])
+    assert (status["mode"] == "hooks_active") is hooks["firing"]
+    assert status["last_event_at"] is not None or not hooks["firing"]
+    shown = " ".join(run_headspace(daemon.home, "status").stdout.split())
+    assert f"hooks {hooks['summary']}" in shown
+    checks = json.loads(run_headspace(daemon.home, "doctor", "--json").stdout)["places"][0]["checks"]
+    assert [check["detail"] for check in checks if check["name"] == "reception"] == [hooks["summary"]]
+    return status["enabled"], hooks["installed"], hooks["firing"], hooks["summary"]
+
+
+def test_the_status_says_whether_hooks_are_installed_and_firing(tmp_path: Path) -> None:
+    """“The response includes whether hooks are enabled” and the “current mode (hooks active vs polling fallback)”."""
+    not_installed = "not installed: run `headspace install`"
+    with running_daemon(tmp_path) as daemon:
+        assert consistent_status(daemon) == (False, False, False, not_installed)
+        run_headspace(tmp_path, "install", "--yes")
+        assert consistent_status(daemon) == (True, True, False, "installed, but no event has arrived yet")
+        Session(daemon).fire("session-start")
+        assert consistent_status(daemon) == (True, True, True, "installed, and events arrive")
+    with running_daemon(tmp_path) as daemon:
+        assert consistent_status(daemon) == (True, True, True, "installed, and events arrive")
+    with running_daemon(tmp_path, hooks_silent_after=0.001) as daemon:
+        assert consistent_status(daemon) == (True, True, False, "installed, but no event has arrived recently")
+        run_headspace(tmp_path, "uninstall", "--yes")
+        assert consistent_status(daemon) == (False, False, False, not_installed)
 
 
 # --- Session Correlation ----------------------------------------------------------------------------------------------
@@ -355,9 +405,10 @@ def test_hooks_resume() -> None:
     assert polling(Cadence(), clock(), last_hook_at) == Polling(Mode.HOOKS_ACTIVE, 60)
 
 
-def test_a_daemon_starts_with_the_specified_intervals(daemon: RunningDaemon) -> None:
+def test_a_daemon_uses_the_specified_intervals(session: Session) -> None:
     """Without configuration the interval is the minute of the specification."""
-    status = daemon.status
+    session.fire("session-start")
+    status = session.daemon.status
     assert (status["mode"], status["polling_interval_seconds"]) == ("hooks_active", 60)
 
 

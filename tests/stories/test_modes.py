@@ -58,12 +58,16 @@ class Setup:
 
     def session(self, mode: str) -> Session:
         """Start a client."""
-        process = self._open.enter_context(subprocess.Popen(["sleep", "600"]))
-        self._open.callback(process.kill)
-        started = Session(self.hooks, mode, process.pid)
+        started = Session(self.hooks, mode, self.process())
         started.hook("SessionStart", source="startup")
         wait_until(lambda: self.agent(started), "the agent")
         return started
+
+    def process(self) -> int:
+        """The pid of a new process that stands in for a client."""
+        process = self._open.enter_context(subprocess.Popen(["sleep", "600"]))
+        self._open.callback(process.kill)
+        return process.pid
 
     def agent(self, session: Session) -> dict[str, Any] | None:
         """The agent of a session."""
@@ -106,6 +110,30 @@ def test_tool_validator(
     assert session.writes("mcp__mail__create_draft", "ben@example.org") == draft_to_draft
     assert session.writes("mcp__mail__send", "ben@example.org") == send_to_draft
     assert session.writes("mcp__mail__send", "eve@example.org") == stranger
+
+
+@pytest.mark.parametrize("mode", ["mission", "background"])
+def test_the_mode_applies_from_the_first_event(setup: Setup, mode: str) -> None:
+    """Requirement: "Only interactive sessions can send messages/emails". Also if a tool call is the first event."""
+    session = Session(setup.hooks, mode, setup.process())
+    assert session.writes("mcp__mail__send", "ada@example.org") == "deny"
+    assert (setup.agent(session) or {})["mode"] == mode
+
+
+def test_the_role_applies_from_the_first_event(tmp_path: Path) -> None:
+    """A rule for a role applies to a session whose first event is a tool call."""
+    rule = '[[rule]]\nid = "chiefs-only"\nroles = ["chief"]\ncommands = ["make"]\noutcome = "deny"\n'
+    tmp_path.joinpath("policy.toml").write_text(rule)
+    with contextlib.ExitStack() as open_ones, running_daemon(tmp_path) as daemon:
+        setup = Setup(daemon, open_ones)
+        setup.wait_for_asking("PreToolUse")
+        for role, decision in (("chief", "deny"), ("auditor", None)):
+            call = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
+            payload = {"session_id": f"{role}-1", "cwd": str(tmp_path), **call}
+            printed = setup.hooks.fire("PreToolUse", payload, CLAUDE_SESSION_ROLE=role, CLAUDE_PID=str(setup.process()))
+            output = json.loads(printed or "{}").get("hookSpecificOutput", {})
+            assert output.get("permissionDecision") == decision
+            assert role in [agent["role"] for agent in daemon.agents()]
 
 
 @pytest.mark.parametrize(("mode", "sent"), [("interactive", "passes"), ("mission", "deny"), ("background", "deny")])

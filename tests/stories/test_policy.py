@@ -196,3 +196,30 @@ def test_headspace_protects_itself(tmp_path: Path) -> None:
             f"kill {daemon.pid}",
         ):
             assert decision(ask(hooks, command, cwd=str(project))) == "ask", command
+
+
+def test_a_call_that_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
+    """Numbers without end, deep nesting, no session, a body that is too large, no JSON: never let through unasked."""
+    bodies = {
+        "1e999": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "sudo ls", "n": 1e999}}',
+        "digits": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "sudo"}, "n": '
+        + "9" * 5_000
+        + "}",
+        "no session": '{"tool_name": "Bash", "tool_input": {"command": "ls"}}',
+        "no JSON": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "ls',
+        "too large": json.dumps({"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "x" * 2_000_000}}),
+    }
+    for depth in (500, 900, 990, 1_500, 3_000, 100_000):
+        nested = '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "sudo ls", "deep": DEEP}}'
+        bodies[f"nested {depth}"] = nested.replace("DEEP", "[" * depth + "]" * depth)
+    with running_daemon(tmp_path, max_body_bytes=1_000_000) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_guard(daemon)
+        for name, body in bodies.items():
+            answer = json.loads(hooks.fire("PreToolUse", body.encode()) or b"{}")
+            assert decision(answer) == "ask", name
+            assert answer["hookSpecificOutput"]["permissionDecisionReason"], name
+        assert "could not be analysed" in daemon.get("/health").json()["parts"]["policy"]["detail"]
+        assert hooks.fire("Stop", b"no JSON") == b""
+        assert daemon.post("pre-tool-use", b"no JSON").status == 400  # without the header of the hook script
+        assert daemon.verified()

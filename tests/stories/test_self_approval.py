@@ -178,7 +178,7 @@ def test_a_plain_request_does_not_join_an_agent_of_the_same_directory(tmp_path: 
         assert ids[0] == ids[2] != ids[1]
 
 
-# --- the caller -------------------------------------------------------------------------------------------------------
+# --- the requester ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

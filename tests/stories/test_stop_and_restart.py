@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.stories.load import Ledger, run_under_load, stored_marks
-from tests.support import AWAY, RunningDaemon, environment, running_daemon, wait_until
+from tests.support import (
+    AWAY,
+    LIMIT_SECONDS,
+    RunningDaemon,
+    environment,
+    running_daemon,
+    start_daemon,
+    wait_until,
+)
 from tests.support_hooks import Hooks
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
@@ -76,6 +84,19 @@ def test_a_second_start_points_to_the_first(tmp_path: Path) -> None:
         assert second.stdout == ""
         assert daemon.get("/health", scope=None).status == 200
         assert json.loads((tmp_path / "run" / "daemon.json").read_bytes())["pid"] == daemon.pid
+
+
+def test_a_removed_lock_file_allows_no_second_daemon(tmp_path: Path) -> None:
+    """The second one ends with the same error as always, and the first one is still found and answers."""
+    with running_daemon(tmp_path) as first:
+        (tmp_path / "run" / "daemon.lock").unlink()
+        second = start_daemon(tmp_path)
+        assert second.process.wait(LIMIT_SECONDS) == 1
+        assert "already running" in second.output.read_text()
+        assert first.get("/health").status == 200
+        command = [sys.executable, "-m", "claude_headspace", "status", "--json"]
+        done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["pid"] == first.pid
 
 
 def test_a_port_in_use_is_reported(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_rpc import call
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
@@ -322,7 +321,7 @@ def test_a_supervised_client_continues_in_a_new_session(tmux: Terminal) -> None:
     )
     assert (again["id"], again["pid"] != agent["pid"]) == (agent["id"], True)
     assert again["supervision"]["reason"] == "its context is being compacted"
-    assert tmux.notes()[-1]["start"] == ["--", RESTART_PROMPT]
+    assert tmux.notes()[-1]["start"] == ["--", "overflow"]  # the prompt that was not answered
     states = tmux.daemon.get(f"/api/agents/{agent['id']}/evidence").json()
     assert "ended" not in [state["state"] for state in states]
     tmux.keys(pane, "/exit", "Enter")

@@ -29,8 +29,8 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.state_machine import CommandState
-from claude_headspace.kernel.views import agent_view
-from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.kernel.views.agent import agent_view
+from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top

@@ -10,6 +10,15 @@ from playwright.sync_api import Page, expect
 
 from tests.support import RunningDaemon, wait_until
 
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "make:*"}],
+    "behavior": "allow",
+    "destination": "session",
+}
+MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+"""Permissions that the client suggests with a dialog."""
+
 
 class HeldHook(threading.Thread):
     """A hook that waits for its reply, as the hook script sends it."""

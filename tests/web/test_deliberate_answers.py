@@ -8,15 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import PHONE, Pages
-from tests.web.held_waits import HeldHook, answers, decision, hold, settle, started
+from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, settle, started
 
-RULE = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "make:*"}],
-    "behavior": "allow",
-    "destination": "session",
-}
-MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 IGNORED = "Nothing was sent"
 
 

@@ -115,6 +115,7 @@ def test_events_during_a_reload_are_not_lost(pages: Pages, tmp_path: Path) -> No
         secret = read_secret(first.home / "secret")
     (tmp_path / "second").mkdir()
     (tmp_path / "second/secret").write_bytes(secret)
+    (tmp_path / "second/secret").chmod(0o600)
     sent: list[str] = []
 
     def reply_late(route: Route) -> None:

@@ -82,6 +82,7 @@ def test_another_database_is_loaded(pages: Pages, tmp_path: Path) -> None:
         secret = read_secret(first.home / "secret")
     (tmp_path / "second").mkdir()
     (tmp_path / "second/secret").write_bytes(secret)
+    (tmp_path / "second/secret").chmod(0o600)
     with running_daemon(tmp_path / "second", heartbeat_seconds=1, port=port) as second:
         agent = start_session(second, "other", cwd)
         expect(page.locator(card(page, agent))).to_be_visible()

@@ -8,15 +8,7 @@ from playwright.sync_api import expect
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import PHONE, Pages
-from tests.web.held_waits import HeldHook, answers, decision, hold, settle
-
-RULE = {
-    "type": "addRules",
-    "rules": [{"toolName": "Bash", "ruleContent": "make:*"}],
-    "behavior": "allow",
-    "destination": "session",
-}
-MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, settle
 
 
 def hold_with_suggestions(daemon: RunningDaemon, folder: Path, command: str) -> HeldHook:

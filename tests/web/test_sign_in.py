@@ -37,3 +37,15 @@ def test_the_cookie_is_protected(pages: Pages, daemon: RunningDaemon) -> None:
     key = page.evaluate("localStorage.getItem('headspace.key')")
     assert daemon.send("GET", "/api/agents", headers={**headers, "X-Headspace-Key": key}).status == 200
     assert daemon.send("POST", "/api/admin/db/verify", {}, headers={**headers, "X-Headspace-Key": key}).status == 401
+
+
+def test_a_browser_is_signed_in_at_both_names(pages: Pages, daemon: RunningDaemon) -> None:
+    """Signed in at 127.0.0.1, it is signed in at `localhost`, the address in the descriptions, and the reverse."""
+    page = pages.open(daemon)
+    page.goto(f"http://localhost:{daemon.port}/waits")
+    expect(page.locator("[data-connection=live]").first).to_be_attached()
+    assert page.url == f"http://127.0.0.1:{daemon.port}/waits"
+    other = pages.open(daemon, signed_in=False)
+    other.goto(sign_in_link(daemon).replace("127.0.0.1", "localhost"))
+    expect(other.locator("[data-connection=live]").first).to_be_attached()
+    assert other.url.startswith(daemon.url)

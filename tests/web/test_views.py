@@ -151,6 +151,7 @@ def test_logging(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     daemon.post("post-tool-use", {**session, **call})
     page = pages.open(daemon, "/logging")
     expect(page.get_by_test_id("enabled")).to_have_text("enabled")
+    expect(page.get_by_test_id("hooks")).to_contain_text(daemon.status["hooks"]["summary"])
     expect(page.get_by_test_id("last-event")).to_contain_text(re.compile("ago|just now"))
     expect(page.get_by_test_id("mode")).to_have_text("hooks active")
     events = page.get_by_role("region", name="Raw events")

@@ -1,7 +1,7 @@
-// The parts of a request, and what can be granted.
+// The parts of a request.
 import { describe, expect, it } from "vitest";
-import { argumentText, editableInput, hiddenCharactersText, lifetimeText, requestParts, sortedSuggestions } from "../src/lib/requests";
-import type { Suggestion, WaitDetails } from "../src/lib/types";
+import { argumentText, editableInput, hiddenCharactersText, requestParts } from "../src/lib/requests";
+import type { WaitDetails } from "../src/lib/types";
 
 function request(parts: Partial<WaitDetails["request"]>, kind = "permission"): Pick<WaitDetails, "kind" | "questions" | "request"> {
   return { kind, questions: [], request: { text: "", diff: "", arguments: {}, complete: true, left_out: 0, ...parts } };
@@ -52,15 +52,4 @@ it("counts hidden characters by kind", () => {
   const override = { at: 1, code: "U+202E", name: "RIGHT-TO-LEFT OVERRIDE" };
   const found = [override, { at: 3, code: "U+200B", name: "ZERO WIDTH SPACE" }, { ...override, at: 9 }];
   expect(hiddenCharactersText(found)).toBe("U+202E RIGHT-TO-LEFT OVERRIDE (2 times), U+200B ZERO WIDTH SPACE");
-});
-
-it("says how long a grant lasts", () => {
-  expect(lifetimeText("this session")).toBe("until this session ends");
-  expect(lifetimeText("somewhere else")).toBe("somewhere else");
-});
-
-it("lists changes of the mode last", () => {
-  const mode: Suggestion = { id: "1", kind: "mode", words: "Switch", destination: "this session" };
-  const rule: Suggestion = { id: "2", kind: "rule", words: "Allow", destination: "this session" };
-  expect(sortedSuggestions([mode, rule])).toEqual([rule, mode]);
 });

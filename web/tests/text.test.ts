@@ -41,7 +41,8 @@ test("the context has four levels", () => {
 });
 
 test("an answer names the chosen labels and what it grants", () => {
-  const grants = ["Allow Bash(make:*)", "Allow access to /x"].map((words) => ({ kind: "rule" as const, words, destination: "this session" }));
+  const option = { id: "", kind: "rule", destination: "this session", lifetime: "until this session ends", warning: "" };
+  const grants = ["Allow Bash(make:*)", "Allow access to /x"].map((words) => ({ ...option, words }));
   expect(answeredText({ words: "answered Red; S, L", grants: [] })).toBe("Answered Red; S, L");
   expect(answeredText({ words: "allowed with 2 grants", grants })).toBe("Allowed, and granted: Allow Bash(make:*); Allow access to /x");
 });

@@ -6,18 +6,21 @@ its tool use already decoded.
 
 from typing import Any
 
-from claude_headspace.clients.claude_code import tools as claude_code
+from claude_headspace.clients import claude_code
+from claude_headspace.clients.claude_code import tools as claude_code_tools
 from claude_headspace.clients.claude_code.wire import WireToolInput
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import Tool, ToolKind, ToolUse
 
+SHELL_TOOL = claude_code.SHELL_TOOL
+"""The tool of a command line, unless another one is named."""
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})
 """Tools that work on one file."""
 
 
 def find_tool(name: str) -> Tool:
     """Look up a tool. An unknown tool has the kind `other`."""
-    return claude_code.find_tool(name)
+    return claude_code_tools.find_tool(name)
 
 
 def permission_verb(name: str) -> str:
@@ -27,9 +30,20 @@ def permission_verb(name: str) -> str:
 
 def describe_call(name: str, tool_input: Any) -> ToolUse:
     """Describe a call of a tool with this input."""
-    return claude_code.tool_use(name, tool_input, None, fit(tool_input, WireToolInput)[0])
+    return claude_code_tools.tool_use(name, tool_input, None, fit(tool_input, WireToolInput)[0])
+
+
+def tool_input(name: str, text: str) -> dict[str, object]:
+    """The input of a tool from a text: a command line, or the file that the tool works on."""
+    tool = find_tool(name)
+    return {"command": text} if tool.kind is ToolKind.SHELL else {tool.file or "path": text}
+
+
+def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name of the tool and its input, from the payload of a hook. Empty if there are none."""
+    return claude_code_tools.tool_of(payload)
 
 
 def summarize_input(tool_input: Any) -> str:
     """Summarize the input of a call in one line, so that people recognise the call."""
-    return claude_code.summary_of(fit(tool_input, WireToolInput)[0])
+    return claude_code_tools.summary_of(fit(tool_input, WireToolInput)[0])

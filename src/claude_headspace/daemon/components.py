@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from claude_headspace.config import Paths, Settings, claude_config_dirs
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
+from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
+from claude_headspace.engine.context_notices import ContextNotices
+from claude_headspace.engine.effort_start import EffortStarter
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, StorageOrder
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
@@ -100,7 +103,7 @@ class Base:
 
     def config_dirs(self) -> tuple[Path, ...]:
         """The configuration directories of the clients."""
-        return claude_config_dirs(self.settings, self.paths)
+        return known_config_dirs(self.settings, self.paths)
 
 
 def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
@@ -210,6 +213,8 @@ class Hooks:
 
     expected: ExpectedHooks
     efforts: ActiveEfforts
+    starter: EffortStarter
+    notices: ContextNotices
     injection: ContextInjection
     held: HeldHooks
     pipeline: HookPipeline
@@ -220,7 +225,9 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     """Create the pipeline."""
     settings, engine, sources, metrics = base.settings, inputs.engine, inputs.sources, base.metrics
     efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
-    injection = ContextInjection(efforts, settings, engine)
+    notices = ContextNotices(claude_os_settings(settings), base.host, partial(expected.declare, "notices"))
+    starter = EffortStarter(engine, base.journal, settings, base.config_dirs)
+    injection = ContextInjection(efforts, settings, engine, starter)
     held = HeldHooks(
         base.journal,
         engine,
@@ -242,7 +249,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     spool = SpoolReader(
         base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, metrics
     )
-    return Hooks(expected, efforts, injection, held, pipeline, spool)
+    return Hooks(expected, efforts, starter, notices, injection, held, pipeline, spool)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
@@ -280,7 +287,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
         links,
         remote_actions,
         WaitDetails(read, requests, remote_actions, host),
-        MissionReports(journal, engine, pane_input, clock, host, expect),
+        MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
@@ -308,6 +315,7 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
+    base.changes.on_agent(hooks.notices.update_agent)
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)

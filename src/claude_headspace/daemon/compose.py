@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.config import Paths, Settings
 from claude_headspace.daemon.components import (
     Base,
@@ -42,11 +42,12 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.policy.guard import asked_hooks
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
-from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event_name
+from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.hooks import HELD
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
@@ -93,13 +94,14 @@ class Daemon:
         self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
-        advertisement = _advertisement(self.base, address, expected) if address else None
-        self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
+        self.advertisement = _advertisement(self.base, address, expected) if address else None
+        self.lifecycle = Lifecycle(
+            self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, self.advertisement
+        )
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
             base=self.base,
             components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
-            lifecycle=self.lifecycle,
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -134,10 +136,17 @@ class Daemon:
     def app(self) -> ASGIApp:
         """The HTTP application, behind authentication. Hooks bypass the router."""
         base, api = self.base, self.api
-        reply_to, max_bytes = self.hooks.pipeline.reply_to, base.settings.max_body_bytes
+        pipeline, max_bytes = self.hooks.pipeline, base.settings.max_body_bytes
         hooks, plates = (
-            HookEndpoint(self.inputs.receiver, reply_to, max_bytes, base.metrics, event_name_reader)
-            for event_name_reader in (None, read_event_name)
+            HookEndpoint(
+                self.inputs.receiver,
+                pipeline.reply_to,
+                max_bytes,
+                base.metrics,
+                event_reader,
+                reply_to_refused=pipeline.reply_to_refused,
+            )
+            for event_reader in (None, read_event)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
         starlette = Starlette(
@@ -176,7 +185,7 @@ async def _describe(_request: Request) -> Response:
 
 
 def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcServer:
-    efforts = EffortCommands(inputs.engine, read.efforts, base.host, inputs.locations, base.config_dirs)
+    efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
@@ -186,7 +195,7 @@ def _advertisement(base: Base, address: tuple[str, int], expected: ExpectedHooks
     settings = base.settings
     asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
     seconds = round(settings.hold_seconds) + HOLD_MARGIN_SECONDS
-    held = dict.fromkeys(HELD_HOOKS, seconds) if settings.hold_seconds > 0 else {}
+    held = dict.fromkeys(hook_names(HELD), seconds) if settings.hold_seconds > 0 else {}
     return Advertisement(base.paths, address, asked, held, expected)
 
 

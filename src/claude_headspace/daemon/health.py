@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from claude_headspace import __version__
+from claude_headspace.clients.registration import find_registrations
 from claude_headspace.daemon.components import Base
-from claude_headspace.daemon.lifecycle import Lifecycle
 from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.spool import SpoolReader
-from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.views import iso
+from claude_headspace.inputs.watch.reconcile import Mode, Reconciler
+from claude_headspace.kernel.text import iso
 from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.health import (
     WAITING_FOR_DATABASE,
@@ -25,6 +25,7 @@ from claude_headspace.surfaces.api.health import (
     OutageView,
     SpoolStatus,
     component_status,
+    hook_reception,
 )
 from claude_headspace.surfaces.live.stream import EventStream
 
@@ -74,7 +75,6 @@ class StatusReport:
 
     base: Base
     components: ComponentHealth
-    lifecycle: Lifecycle
     reconciler: Reconciler
     spool: SpoolReader
     stream: EventStream
@@ -90,9 +90,12 @@ class StatusReport:
     def status(self) -> HookStatus:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
-        last, looked_at = self.reconciler.last_event_at or self.lifecycle.last_hook_at, self.reconciler.checked_at
+        last, looked_at = self.reconciler.last_event_at, self.reconciler.checked_at
+        registrations = find_registrations(self.base.config_dirs(), self.base.paths.state)
+        hooks = hook_reception(registrations, firing=polling.mode is Mode.HOOKS_ACTIVE, received=last is not None)
         return HookStatus(
-            enabled=True,
+            enabled=hooks.installed or hooks.firing,
+            hooks=hooks,
             mode=polling.mode.value,
             polling_interval_seconds=polling.interval_seconds,
             last_event_at=iso(last) if last else None,
@@ -131,6 +134,7 @@ class StatusReport:
         return SpoolStatus(
             depth=counts.depth,
             rejected=counts.rejected,
+            quarantined=counts.quarantined,
             lost=counts.lost,
             taken=counts.processed,
             last_drain_at=iso(counts.last_drain_at) if counts.last_drain_at else None,

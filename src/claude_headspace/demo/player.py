@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.environment import PID_VARIABLE
 from claude_headspace.clients.claude_code.simulation.payloads import Json
 from claude_headspace.clients.claude_code.simulation.session import Reply, ScheduledEvent
 from claude_headspace.clients.claude_code.wire import STATUS_LINE
@@ -153,7 +154,7 @@ class Player:
             *([config.status_line] if is_status_line else [config.script, event.hook]),
             env={
                 "PATH": os.environ.get("PATH", ""),
-                "CLAUDE_PID": NO_PROCESS,
+                PID_VARIABLE: NO_PROCESS,
                 "TMUX_PANE": agent.pane,
                 "CLAUDE_HEADSPACE_TMUX_SESSION": agent.scenario.profile.project,
             },

@@ -23,7 +23,6 @@ from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailab
 from claude_headspace.kernel.act_events import caused_by
 from claude_headspace.kernel.acts import AgentClosed, AgentRenamed
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.answers import too_late
 from claude_headspace.kernel.claude_os.notices import FACTS_WITH_NOTICE
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
@@ -46,11 +45,12 @@ from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.notifications import notification_conflict
 from claude_headspace.kernel.facts import AgentRegistered, Event, SessionStarted
 from claude_headspace.kernel.hooks import PROBE
-from claude_headspace.kernel.mission.assignment import assign
+from claude_headspace.kernel.mission.assignment import as_declared, assign
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.react import react
 from claude_headspace.kernel.replay import NOT_UNDERSTOOD
+from claude_headspace.kernel.wait.answers import too_late
 from claude_headspace.ports import LockScope, Outcome, Record, StoredDelivery, Transaction
 
 log = structlog.get_logger(__name__)
@@ -148,10 +148,12 @@ class Batch:
     def process(self, submissions: Sequence[Submission]) -> list[Result]:
         """Lock what the events are about, then process them in order."""
         items = [_try(_decode, submission, submission.envelope.name) for submission in submissions]
-        scope = _lock_scope([item for item in items if isinstance(item, Item)])
-        self._transaction.lock(scope)
-        if scope.delivery_ids:
-            self._deliveries.update(self._transaction.find_deliveries(scope.delivery_ids))
+        decoded = [item for item in items if isinstance(item, Item)]
+        delivery_ids = frozenset(item.envelope.delivery_id for item in decoded if item.envelope.delivery_id)
+        if self._transaction.is_shared:
+            self._transaction.lock(_lock_scope(decoded, delivery_ids))
+        if delivery_ids:
+            self._deliveries.update(self._transaction.find_deliveries(delivery_ids))
         return [_try(self._process, item, item.envelope.name) if isinstance(item, Item) else item for item in items]
 
     def _process(self, item: Item) -> Result:
@@ -200,8 +202,8 @@ class Batch:
         named = {kind: found[identity] for kind, identity in keys.identities.items() if identity in found}
         parents = [found[identity].agent for identity in keys.ancestors if identity in found]
         nearby: list[Agent] = []
-        if keys.project_id is not None and "session" not in named:
-            nearby = self._agents.claimable(keys.project_id, envelope.fired_at - CLAIMABLE_AFTER_END)
+        if "session" not in named and (project_id := keys.project_id) is not None:
+            nearby = self._agents.claimable(project_id, envelope.fired_at - CLAIMABLE_AFTER_END)
         correlation = correlate(envelope, item.event, named, parents, nearby)
         if correlation.parent_id is not None:
             envelope = decided(envelope, parent_id=correlation.parent_id)
@@ -239,10 +241,12 @@ class Batch:
         )
         verdict: Verdict = ABSTAIN
         try:
-            verdict = envelope.decisions.verdict or self._functions.judge(envelope, agent)
+            begins = agent.session is None or agent.session.client_id != event.meta.session_id
+            declared = as_declared(agent, envelope, event) if begins else agent
+            verdict = envelope.decisions.verdict or self._functions.judge(envelope, declared)
             can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
             has_notice = can_inject and isinstance(event.fact, FACTS_WITH_NOTICE)
-            notices, failure = self._notices(agent, event) if has_notice else (NO_NOTICE, "")
+            notices, failure = self._notices(declared, event) if has_notice else (NO_NOTICE, "")
             if verdict is not ABSTAIN:
                 envelope = decided(envelope, verdict=verdict)
             if notices != NO_NOTICE:
@@ -377,18 +381,18 @@ def _decode(submission: Submission) -> Item:
     return Item(submission, envelope, event, correlation_keys(envelope, event))
 
 
-def _lock_scope(items: Sequence[Item]) -> LockScope:
+def _lock_scope(items: Sequence[Item], delivery_ids: frozenset[str]) -> LockScope:
     """What the events are about, known before they are processed."""
     return LockScope(
-        delivery_ids=frozenset(item.envelope.delivery_id for item in items if item.envelope.delivery_id),
+        delivery_ids=delivery_ids,
         identities=frozenset(
             chain.from_iterable((*item.keys.identities.values(), *item.keys.ancestors) for item in items)
         ),
         agent_ids=frozenset(item.submission.agent_id for item in items if item.submission.agent_id),
         new_sessions=frozenset(
-            (item.keys.identities.get("session"), item.keys.project_id, item.envelope.fired_at)
+            (item.keys.identities.get("session"), project_id, item.envelope.fired_at)
             for item in items
-            if item.keys.project_id
+            if (project_id := item.keys.project_id)
         ),
     )
 

@@ -6,7 +6,7 @@ if several daemons share the journal, so that they are always in the journal's o
 Rules
 - Only committed changes are published.
 - A subscriber that raises is logged and does not affect the others: everything can be read from the journal.
-- Subscribers return at once. Work that takes time belongs to a background task.
+- Subscribers return immediately. Work that takes time belongs to a background task.
 """
 
 import asyncio

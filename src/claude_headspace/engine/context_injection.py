@@ -16,6 +16,7 @@ import structlog
 
 from claude_headspace.config import Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
+from claude_headspace.engine.effort_start import EffortStarter
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.context.claude_os import context_roots, read_context_files
 from claude_headspace.inputs.context.instruction_files import InstructionFileFinder
@@ -55,7 +56,9 @@ def hooks_of_claude_os(settings: Settings) -> frozenset[HookKind]:
 class ContextInjection:
     """Prepares hooks, and composes their replies."""
 
-    def __init__(self, efforts: ActiveEfforts, settings: Settings, recorder: Recorder) -> None:
+    def __init__(self, efforts: ActiveEfforts, settings: Settings, recorder: Recorder, starter: EffortStarter) -> None:
+        self.start_typed_effort = starter.prompted
+        """Start an effort if a stored prompt runs a skill that wants one."""
         self._efforts = efforts
         self._settings = settings
         self._claude_os = claude_os_settings(settings)
@@ -81,6 +84,7 @@ class ContextInjection:
             return reply
         add = partial(
             add_advice,
+            outcome.agent.client,
             event.meta.name,
             reply,
             advice,
@@ -88,7 +92,7 @@ class ContextInjection:
             session_context=session_context,
             notice=outcome.session_notice,
         )
-        composed = await asyncio.to_thread(add) if advice.preload else add()
+        composed = await asyncio.to_thread(add) if advice.preload or advice.documents else add()
         if effort is not None:
             await self._efforts.record_loaded(effort, composed.loaded)
         return composed.reply

@@ -7,6 +7,7 @@
     store     correlated, judged, evolved, advised, committed       engine/writer.py, engine/batch.py
               or put into the spool if the journal does not commit  engine/spool_fallback.py
     publish   subscribers get the committed changes                 engine/changes.py
+    start     a typed skill starts an effort                        engine/effort_start.py
     reply     with the verdict and the context to inject            engine/context_injection.py
               or held open until a person answers                   outputs/held_hooks.py
 
@@ -34,12 +35,13 @@ from claude_headspace.inputs.receive.http import Held, Reply
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.answers import wait_of
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
-from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
+from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
 from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.kernel.wait.answers import wait_of
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.reply import SPOOLED, compose_reply
 from claude_headspace.ports import Outcome, Received
@@ -97,11 +99,18 @@ class HookPipeline:
             return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
 
+    def reply_to_refused(self, name: str, reason: str) -> bytes:
+        """The reply to a hook that cannot be processed. A tool call is asked about, because no rule could see it."""
+        return verdict_reply(name, self._guard.refuse(name, reason))
+
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
         await self._order.spool.wait_until_drained()
         received = await self._prepare(received, expects_reply=True)
-        return await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
+        outcome = await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
+        if received.event.hook is HookKind.PROMPT and not isinstance(outcome, Spooled):
+            await self._injection.start_typed_effort(received.event, outcome)
+        return outcome
 
     async def process_spooled(self, received: Received) -> bool:
         """Process an event from the spool, which may have fired long ago. Returns whether it was a hook."""
@@ -111,16 +120,21 @@ class HookPipeline:
             await self._order.backlog.submit_backlog_until(envelope.fired_at)
             if is_hook:
                 received = await self._prepare(received, expects_reply=False)
-            store = self._commit(received, hook_at=envelope.fired_at) if is_hook else self._store_usage(received)
-            commit = asyncio.ensure_future(store)
+            submit = partial(self._engine.submit, received.envelope, event=received.event)
+            store = submit() if is_hook else self._store_usage(received)
+            commit: asyncio.Future[Outcome | None] = asyncio.ensure_future(store)
         try:
-            await commit
+            outcome = await commit
         except JournalUnavailable:
             raise
         except HeadspaceError:
             self._fallback.left_spool(envelope)  # it is rejected
             raise
         self._fallback.left_spool(envelope)
+        if is_hook and envelope.name != PROBE:
+            self._reconciler.hook_arrived(envelope.fired_at)
+        if outcome is not None and received.event.hook is HookKind.PROMPT:
+            await self._injection.start_typed_effort(received.event, outcome)
         return is_hook
 
     # --- the steps ---
@@ -141,33 +155,17 @@ class HookPipeline:
         reply_reaches_client: bool = False,
     ) -> Outcome | Spooled:
         commit = partial(
-            self._commit,
-            received,
-            hook_at=received.envelope.received_at,
-            expects_reply=expects_reply,
-            trusted=trusted,
-            reply_reaches_client=reply_reaches_client,
-        )
-        judge = partial(self._judge_without_journal, received) if expects_reply else None
-        return await self._fallback.store(received.envelope, commit, judge)
-
-    async def _commit(
-        self,
-        received: Received,
-        *,
-        hook_at: Micros,
-        expects_reply: bool = False,
-        trusted: bool = True,
-        reply_reaches_client: bool = False,
-    ) -> Outcome:
-        outcome = await self._engine.submit(
+            self._engine.submit,
             received.envelope,
             event=received.event,
             expects_reply=expects_reply,
             trusted=trusted,
             reply_reaches_client=reply_reaches_client,
         )
-        self._reconciler.hook_arrived(hook_at)
+        judge = partial(self._judge_without_journal, received) if expects_reply else None
+        outcome = await self._fallback.store(received.envelope, commit, judge)
+        if received.envelope.name != PROBE:  # an event of the doctor does not show that a client runs its hooks
+            self._reconciler.hook_arrived(received.envelope.received_at)
         return outcome
 
     async def _store_usage(self, received: Received) -> None:
@@ -181,6 +179,8 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
+        if agent.session is None or agent.session.client_id != event.meta.session_id:
+            agent = as_declared(agent, envelope, event)
         verdict = self._guard.judge(envelope, agent, last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 

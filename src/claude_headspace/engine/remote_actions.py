@@ -1,8 +1,8 @@
 """Remote actions: what only the daemon on the agent's machine can do (type text, press a key), requested anywhere.
 
-If the agent runs on this machine, the action is done at once. Otherwise, on a journal that several daemons share, it is
-recorded as an event of the agent (`RemoteActionRequested`). The daemon of the agent's machine gets it from the stream,
-accepts it (`RemoteActionAccepted`), does it as if it had been requested locally, and records the result
+If the agent runs on this machine, the action is done immediately. Otherwise, on a journal that several daemons share,
+it is recorded as an event of the agent (`RemoteActionRequested`). The daemon of the agent's machine gets it from the
+stream, accepts it (`RemoteActionAccepted`), does it as if it had been requested locally, and records the result
 (`RemoteActionFinished`) for the requester.
 
 Rules
@@ -147,7 +147,7 @@ class RemoteActions:
             del self._requests[action_id]
 
     async def _cancel(self, agent: Agent, action_id: str) -> None:
-        """Cancel a request, unless it was accepted in the last moment."""
+        """Cancel a request, unless it has just been accepted."""
         try:
             is_accepted = await self._record(RemoteActionCancelled(errand_id=action_id), agent.id, ACCEPT_OR_CANCEL)
         except JournalUnavailable as error:

@@ -3,7 +3,7 @@
 Rules
 - A hook waits for its commit, but only for a limited time. Then its event goes to the spool, and the reply says so.
 - The policy applies without the journal. A tool call is judged before it goes to the spool, and the verdict goes with
-  it, so that what the client was told is never decided again.
+  it, so the verdict that the client received stays in force.
 - It applies without a disk, too. A tool call that a rule decides is answered even if its event can be stored nowhere;
   the event is counted as refused. Any other event that can be stored nowhere is refused, so that its sender can retry.
 - Events have a delivery id: if the commit succeeds after all, the copy in the spool is a duplicate.

@@ -89,6 +89,7 @@ class EventWriter:
         self._observe_commit = observe_commit
         self._check_may_write = check_may_write
         """Raises if this daemon must not write now."""
+        self._paused: JournalUnavailable | None = None
         self._queue: asyncio.Queue[Submission | Job | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self.failure: str | None = None
@@ -119,7 +120,21 @@ class EventWriter:
         if self._task is not None:
             await self._task
 
+    def pause(self, reason: JournalUnavailable) -> None:
+        """Refuse everything with this error, because the journal is not open. Nothing is written to it."""
+        self._paused = reason
+
+    def resume(self) -> None:
+        """The journal is open."""
+        self._paused = None
+
     # --- queueing ---
+
+    def _refuse_if_closed(self) -> None:
+        if self._paused is not None:
+            raise self._paused
+        if self._check_may_write is not None:
+            self._check_may_write()
 
     async def submit(
         self,
@@ -133,8 +148,7 @@ class EventWriter:
         reply_reaches_client: bool = False,
     ) -> Outcome:
         """Store an envelope. `agent_id`: its agent, if the sender knows it. See `Submission` for the others."""
-        if self._check_may_write is not None:
-            self._check_may_write()
+        self._refuse_if_closed()
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         submission = Submission(
             envelope, agent_id, future, event, announce, expects_reply, trusted, reply_reaches_client
@@ -167,8 +181,7 @@ class EventWriter:
 
     async def transact(self, work: Callable[[Transaction], Value]) -> Value:
         """Run work in a transaction of its own, in a thread."""
-        if self._check_may_write is not None:
-            self._check_may_write()
+        self._refuse_if_closed()
         future: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Job(work, future))
         return await future

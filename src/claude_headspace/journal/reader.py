@@ -14,6 +14,7 @@ from claude_headspace.journal.rows import Row, replace_nul
 from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message, Task, Window
 from claude_headspace.kernel.envelope import Micros, Origin
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.ports import (
     ALL_EVENTS,
     EventFilter,
@@ -166,6 +167,7 @@ class SqlReader:
     def last_hook_at(self, host: str) -> Micros | None:
         table = schema.events.c
         ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
+        ours = ours.where(table.name != PROBE)
         return self._scalar(ours.order_by(table.seq.desc()).limit(1))
 
     def efforts(self, *, only_active: bool = True, limit: int = 200) -> list[Effort]:

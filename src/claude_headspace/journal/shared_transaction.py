@@ -38,6 +38,8 @@ NOTIFY = text("SELECT pg_current_xact_id()::xid::text, pg_notify(:channel, '')")
 class SharedTransaction(SqlTransaction):
     """One batch of one of several writers."""
 
+    is_shared = True
+
     def __init__(self, connection: Connection, cache: WriterCache) -> None:
         super().__init__(connection, cache)
         self._locked_identities: Collection[Identity] = ()

@@ -1,4 +1,4 @@
-"""Named tokens in the database. Every request reads them, so a revoked token is refused at once."""
+"""Named tokens in the database. Every request reads them, so a revoked token is refused immediately."""
 
 import msgspec
 from sqlalchemy import select, update

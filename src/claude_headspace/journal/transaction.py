@@ -97,6 +97,8 @@ class WriterCache:
 class SqlTransaction:
     """One batch on a database that has no other writer, so there is nothing to lock."""
 
+    is_shared = False
+
     def __init__(self, connection: Connection, cache: WriterCache) -> None:
         self.connection = connection
         self._cache = cache
@@ -105,6 +107,7 @@ class SqlTransaction:
         self.row_changes = RowChanges()
         self.version = ""
         """The version of the written rows, on a shared database."""
+        self.is_without_efforts = cache.active_efforts == {}
 
     def lock(self, _scope: LockScope) -> None: ...
 
@@ -177,10 +180,6 @@ class SqlTransaction:
         return {
             row.id for some in chunks(event_ids) for row in self.connection.execute(query.where(table.id.in_(some)))
         }
-
-    @property
-    def is_without_efforts(self) -> bool:
-        return self._cache.active_efforts == {}
 
     def active_efforts(self, host: str) -> list[Effort]:
         if self._cache.active_efforts is None:

@@ -11,7 +11,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.envelope import Micros
-from claude_headspace.kernel.grants import Grant
+from claude_headspace.kernel.wait.grants import GrantOption
 
 NULL = msgspec.Raw(b"null")
 
@@ -193,8 +193,8 @@ class WaitAnswered(Act, frozen=True, kw_only=True):
     via: str = ""
     words: str = ""
     answer: msgspec.Raw = NULL
-    """The complete answer (`kernel.answers.Answer`)."""
-    grants: tuple[Grant, ...] = ()
+    """The complete answer (`kernel.wait.answers.Answer`)."""
+    grants: tuple[GrantOption, ...] = ()
     """What it grants beyond this call."""
 
 

@@ -16,12 +16,12 @@ import msgspec
 
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
-from claude_headspace.kernel.grants import GivenGrant, Grant
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
-from claude_headspace.kernel.wait_request import Field, Question
+from claude_headspace.kernel.wait.grants import Grant, GrantOption
+from claude_headspace.kernel.wait.request import Field, Question
 
 RESULT_DELAY: Micros = 5 * SECOND
 """The client reports the result of a background sub-agent to the model within this time after its end."""
@@ -32,7 +32,7 @@ INTERACTIVE = "interactive"
 
 
 class AgentState(StrEnum):
-    """The states of an agent. The states of other tools are views of them (`kernel/views.py`)."""
+    """The states of an agent. The states of other tools are views of them (`kernel/views/dialects.py`)."""
 
     STARTING = "starting"
     IDLE = "idle"
@@ -182,7 +182,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Micros
     event_id: str = ""
     """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
-    grants: tuple[Grant, ...] = ()
+    grants: tuple[GrantOption, ...] = ()
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -391,7 +391,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     notices: tuple[Notification, ...] = ()
     """Notifications about the agent, with their result. Stored as `notices`; session notices are something else."""
     verdicts: tuple[RuledCall, ...] = ()
-    grants: tuple[GivenGrant, ...] = ()
+    grants: tuple[Grant, ...] = ()
     """Permissions that people granted through Headspace, newest last."""
     """The newest tool calls with a verdict, newest last."""
     error: str | None = None
@@ -420,6 +420,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When the session was asked for a note."""
     unauthenticated: bool = False
     """Whether only requests without the ingest token have reported it."""
+    fleet_id: str | None = None
+    """`AGENT_ID`: in a fleet, the name of the client's place."""
 
     @property
     def is_in_turn(self) -> bool:

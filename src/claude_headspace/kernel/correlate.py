@@ -11,7 +11,8 @@ Rules
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - The first client that names a mission is the agent that was registered for it.
 - A pane belongs to its agent while the project is the same and no other client of the agent is alive.
-- Pane and directory do not match a session whose role or mode differs from the agent's.
+- Pane and directory do not match a session whose role or mode differs from the agent's, whatever its first event is.
+- The directory does not match a client with another `AGENT_ID`.
 - The directory matches only hooks, and only if nothing else matches. An agent in the directory can be claimed if it has
   no live client, is not in a turn, and did not end more than ten minutes ago.
 """
@@ -79,8 +80,14 @@ class CorrelationKeys(msgspec.Struct, frozen=True):
 
     identities: dict[str, Identity]
     ancestors: list[Identity]
-    project_id: str | None
-    """Where the agent of a new session is searched. Only hooks are correlated by their directory."""
+    host: str
+    root: str | None
+    """The directory of a hook. Other events are not correlated by their directory."""
+
+    @property
+    def project_id(self) -> str | None:
+        """Where the agent of a new session is searched."""
+        return project_at(self.host, self.root).id if self.root else None
 
 
 class Correlation(msgspec.Struct, frozen=True):
@@ -141,10 +148,9 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
 def correlation_keys(envelope: Envelope, event: Event) -> CorrelationKeys:
     """What the agent of an event is found by."""
     root = envelope.observations.project_root or event.meta.cwd
-    is_located = envelope.origin is Origin.HOOK and not event.session_only and root
-    project_id = project_at(envelope.host, root).id if is_located else None
+    is_located = envelope.origin is Origin.HOOK and not event.session_only
     ancestors = [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
-    return CorrelationKeys(identities(envelope, event), ancestors, project_id)
+    return CorrelationKeys(identities(envelope, event), ancestors, envelope.host, root if is_located else None)
 
 
 def correlate(
@@ -171,7 +177,7 @@ def correlate(
     pane = found.get("pane")
     if pane is not None and _owns_pane(pane.agent, envelope, event):
         return Correlation(Strategy.TMUX_PANE, pane.agent)
-    free = next((agent for agent in nearby if _may_continue(agent, envelope, event)), None)
+    free = next((agent for agent in nearby if _may_continue(agent, envelope)), None)
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
@@ -212,7 +218,7 @@ def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
         return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True
-    if _has_other_role_or_mode(agent, envelope, event):
+    if _has_other_role_or_mode(agent, envelope):
         return False
     has_client = agent.ended_at is None and agent.pid is not None
     if has_client and envelope.observations.client_pid is not None and not _same_process(agent, envelope):
@@ -220,11 +226,10 @@ def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     return envelope.observations.project_root in (None, agent.project.root)
 
 
-def _has_other_role_or_mode(agent: Agent, envelope: Envelope, event: Event) -> bool:
-    """Whether a session starts with another role or mode than the agent's. Only its start declares them."""
+def _has_other_role_or_mode(agent: Agent, envelope: Envelope) -> bool:
+    """Whether a new session has another role or mode than the agent's. Every hook of the hook script declares them."""
     context = envelope.observations
-    declared = context.role, context.declared_mode or INTERACTIVE
-    return isinstance(event.fact, SessionStarted) and declared != (agent.role, agent.mode)
+    return (context.role, context.declared_mode or INTERACTIVE) != (agent.role, agent.mode)
 
 
 def is_replaced_in_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
@@ -234,13 +239,13 @@ def is_replaced_in_pane(agent: Agent, newcomer: Agent, event: Event) -> bool:
     return begins and is_there and agent.id != newcomer.id and agent.pid is None and newcomer.parent_id is None
 
 
-def _may_continue(agent: Agent, envelope: Envelope, event: Event) -> bool:
+def _may_continue(agent: Agent, envelope: Envelope) -> bool:
     """Whether a client can continue an unclaimed agent in its directory: same program, no other pane."""
     context = envelope.observations
     ours = agent.client == envelope.client and agent.host == envelope.host and not is_worker(context)
-    if not ours or agent.unauthenticated is not context.unauthenticated:
+    if not ours or agent.unauthenticated is not context.unauthenticated or agent.fleet_id != context.fleet_id:
         return False
-    if not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope, event):
+    if not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope):
         return False
     panes = {agent.tmux_pane, context.tmux_pane} - {None}
     return len(panes) < 2

@@ -59,9 +59,10 @@ def get_subject(agent: Agent) -> Subject:
     return Subject(agent.mode, agent.role, tuple(name for name in (project.id, project.name, project.root) if name))
 
 
-def decide(policy: Policy, subject: Subject, call: Call) -> Verdict:
-    """Return the verdict of a policy on a tool call."""
-    matches = find_matches(policy, subject, call)
+def decide(policy: Policy, subject: Subject, call: Call, matches: Sequence[Match] | None = None) -> Verdict:
+    """Return the verdict of a policy on a tool call. `matches` are those of `match_call`, if the caller has them."""
+    found = match_call(policy, call) if matches is None else matches
+    matches = [match for match in found if _applies(match.rule, subject, call)]
     if not matches:
         return ABSTAIN
     rulings = [(get_ruling(policy, match), match) for match in matches]
@@ -103,23 +104,28 @@ def format_reason(ruling: Ruling, match: Match) -> str:
 # --- matches ----------------------------------------------------------------------------------------------------------
 
 
+def match_call(policy: Policy, call: Call) -> list[Match]:
+    """Return the first match of every rule, for any agent; of an `allow` rule one match per program."""
+    return [match for rule in policy.index.candidates(call) for match in _match_rule(rule, call)]
+
+
 def find_matches(policy: Policy, subject: Subject, call: Call) -> list[Match]:
-    """Return the first match of every rule; of an `allow` rule one match per program."""
-    candidates = policy.index.candidates(call)
-    return [match for rule in candidates if _applies(rule, subject, call) for match in _match_rule(rule, call)]
+    """Return the matches of the rules that apply to an agent."""
+    return [match for match in match_call(policy, call) if _applies(match.rule, subject, call)]
 
 
 def _applies(rule: Rule, subject: Subject, call: Call) -> bool:
-    """Whether a rule applies to this tool and this agent."""
+    """Whether a rule applies to this agent."""
     return (
-        (not rule.tools or matches_any(rule.tools, call.tool))
-        and (not rule.modes or subject.mode in rule.modes)
+        (not rule.modes or subject.mode in rule.modes)
         and (not rule.roles or (subject.role or "") in rule.roles)
         and (not rule.projects or any(matches_path(p, name, call) for p in rule.projects for name in subject.projects))
     )
 
 
 def _match_rule(rule: Rule, call: Call) -> Iterator[Match]:
+    if rule.tools and not matches_any(rule.tools, (call.tool,)):
+        return
     if rule.traits and not any(trait in call.traits for trait in rule.traits):
         return
     if rule.messages and not _matches_message(rule, call):
@@ -169,15 +175,11 @@ def _match_programs(rule: Rule, call: Call) -> Iterator[Match]:
 
 def _matches_program(rule: Rule, program: Program) -> bool:
     return (
-        (not rule.commands or matches_any(rule.commands, program.name))
-        and (not rule.arguments or _any_matches(rule.arguments, program.arguments))
-        and not _any_matches(rule.except_arguments, program.arguments)
-        and (not rule.fed_by or _any_matches(rule.fed_by, program.fed_by))
+        (not rule.commands or matches_any(rule.commands, (program.name,)))
+        and (not rule.arguments or matches_any(rule.arguments, program.arguments))
+        and not (rule.except_arguments and matches_any(rule.except_arguments, program.arguments))
+        and (not rule.fed_by or matches_any(rule.fed_by, program.fed_by))
     )
-
-
-def _any_matches(patterns: Strings, texts: Strings) -> bool:
-    return bool(patterns) and any(matches_any(patterns, text) for text in texts)
 
 
 def format_program(program: Program) -> str:

@@ -64,6 +64,8 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     """Who requested an act."""
     unauthenticated: bool = False
     """Sent without the ingest token: anyone on this machine can have sent it. False in older logs."""
+    only_reports: bool = False
+    """The hook never asks for a verdict (`headspace hook`)."""
     anomaly: str | None = msgspec.field(default=None, name="flaw")
     """What was wrong with the text that arrived, if it was repaired. Older logs have the key `flaw`, so it stays."""
 

@@ -11,7 +11,7 @@ from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Deci
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.tools import ToolText, ToolUse
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +164,14 @@ class SubagentStopped(msgspec.Struct, frozen=True):
     """A sub-agent ended."""
 
     message: str = ""
+
+
+class TeammateStopped(msgspec.Struct, frozen=True):
+    """A teammate finished its turn and has nothing to do: a sub-agent, or the client that reports it."""
+
+    name: str
+    is_sub_agent: bool = False
+    """Whether the client that reports it leads the team, so that the teammate runs inside it."""
 
 
 class TurnStopped(msgspec.Struct, frozen=True):
@@ -361,6 +369,7 @@ Fact = (
     | SubagentStarted
     | SubagentDescribed
     | SubagentStopped
+    | TeammateStopped
     | TurnStopped
     | TurnContinued
     | TurnFailed
@@ -414,4 +423,4 @@ class Event(msgspec.Struct, frozen=True):
     """Inputs and results of tools that search finds."""
     team_signal: TeamSignal | None = None
     session_only: bool = False
-    """Whether only its session id tells which agent it belongs to, never its directory."""
+    """Whether only its session id identifies its agent, never its directory."""

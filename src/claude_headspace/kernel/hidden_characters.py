@@ -67,7 +67,7 @@ def find_hidden(text: str) -> list[HiddenCharacter]:
 
 def has_hidden(text: str) -> bool:
     """Whether a text has a hidden character."""
-    return next(_positions(text), None) is not None
+    return _HIDDEN.search(text) is not None and next(_positions(text), None) is not None
 
 
 def make_visible(text: str) -> str:

@@ -9,7 +9,7 @@ from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import MAX_RECENT, SOURCE_TOLERANCE
 from claude_headspace.kernel.facts import ContextAdded, Event, Fact
-from claude_headspace.kernel.views import view_changes
+from claude_headspace.kernel.views.agent import view_changes
 
 IGNORED_FIELDS = {"last_active_at", "evidence", "tokens", "context_percent"}
 """Fields of the view that change with nearly every event. Usage is checked by `is_new_usage`."""

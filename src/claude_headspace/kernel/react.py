@@ -8,18 +8,18 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
-from claude_headspace.kernel.views import (
+from claude_headspace.kernel.text import iso
+from claude_headspace.kernel.views.agent import (
     agent_view,
-    dialects,
     evidence_view,
-    iso,
     mission_view,
     notice_view,
-    turn_view,
     verdict_view,
     view_changes,
-    wait_view,
 )
+from claude_headspace.kernel.views.dialects import dialects
+from claude_headspace.kernel.views.work import turn_view
+from claude_headspace.kernel.wait.views import wait_view
 
 STREAM = {
     "agent_created": "A new agent; `agent` is its complete JSON.",

@@ -12,7 +12,8 @@ every event `state_of` takes the first rule of `RULES` that applies.
    `step_ended_at`, the end of a sub-agent `stopped_at` or its own `step_ended_at`. A late event of finished work only
    proves that earlier work ended, and completes the record of its own command.
 4. Duplicates. The same prompt, end or dialog within `DUPLICATE_WINDOW` is one (`turn_end_fingerprint`, `recent_turns`,
-   `finished_calls`). Hook and transcript report one message with different times (`SOURCE_TOLERANCE`).
+   `finished_calls`), unless the turn ended or other work started in between. Hook and transcript report one message
+   with different times (`SOURCE_TOLERANCE`).
 5. Missing events. Later evidence closes what it proves to be finished: a new step closes the dialogs of the previous
    step, a prompt or a session start ends the previous turn, and the client's list of running tasks ends the sub-agents
    that are not on it. Work without a prompt starts an unannounced command.
@@ -56,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True):
 TURN_ENDS = ("TurnStopped", "TurnFailed", "TurnInterrupted", "TurnClosed", "ToolRejected")
 SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "ClientVanished")
 CALL_ENDS = ("ToolFinished", "ToolFailed", "ToolRefused", "StepFinished", "ElicitationAnswered")
-IDLE_OBSERVED = ("ClientReported", "AttentionRequested")
+IDLE_OBSERVED = ("ClientReported", "AttentionRequested", "TeammateStopped")
 
 SIGNALS = {
     "last_hook_at": Signal("the client was alive: the newest hook that does not end the session", ()),

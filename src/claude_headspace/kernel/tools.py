@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from claude_headspace.kernel.policy.call import Use
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 
 class ToolKind(StrEnum):

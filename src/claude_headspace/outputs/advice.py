@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from claude_headspace.clients.claude_code.replies import block_stop, with_context
+from claude_headspace.clients.replies import replies_of
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.effort import messages
 from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice
@@ -27,7 +27,7 @@ OMITTED_NOTE_LENGTH = 70
 
 
 class AdvisedReply(msgspec.Struct, frozen=True):
-    """Claude Code's part of a reply, and the effort's files that it contains."""
+    """The reply to a hook, and the effort's files that it contains."""
 
     reply: bytes
     loaded: tuple[str, ...] = ()
@@ -35,11 +35,13 @@ class AdvisedReply(msgspec.Struct, frozen=True):
 
 def remaining_characters(advice: Advice, injections: Sequence[Injection] = ()) -> int:
     """Return how many characters an effort leaves for the session context."""
-    notes = OMITTED_NOTE_LENGTH + sum(len(path) + OMITTED_NOTE_LENGTH for path in advice.preload)
+    listed = (*advice.preload, *advice.documents)
+    notes = OMITTED_NOTE_LENGTH + sum(len(path) + OMITTED_NOTE_LENGTH for path in listed)
     return MAX_REPLY_CHARACTERS - notes - sum(len(text) + 2 for text in _effort_texts(advice, injections))
 
 
 def add_advice(
+    client: str,
     event: str,
     reply: bytes,
     advice: Advice = NO_ADVICE,
@@ -48,21 +50,28 @@ def add_advice(
     session_context: str = "",
     notice: SessionNotice = NO_NOTICE,
 ) -> AdvisedReply:
-    """Return Claude Code's part of the reply with everything added. Reads the files to preload, so it may block."""
+    """Return the reply to a client's hook with everything added. Reads the files to preload, so it may block."""
+    replies = replies_of(client)
     if notice.blocks_turn_end:
-        return AdvisedReply(block_stop(reply, "\n\n".join(notice.texts)))
+        return AdvisedReply(replies.block_stop(reply, "\n\n".join(notice.texts)))
     text, loaded = _compose_text([session_context, *notice.texts], advice, injections)
-    return AdvisedReply(with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
+    return AdvisedReply(replies.with_context(event, reply, text, advice.reason if advice.denies else None), loaded)
 
 
 def _compose_text(first: Sequence[str], advice: Advice, injections: Sequence[Injection]) -> tuple[str, tuple[str, ...]]:
     """Return the text for the model within the size limit, and the files in it."""
     parts = [*first, *_effort_texts(advice, injections)]
     remaining = MAX_REPLY_CHARACTERS - sum(len(part) + 2 for part in parts)
-    names = sum(len(path) + 40 for path in advice.preload)
-    files = read_files(advice.preload, max(0, remaining - 2 * names)) if advice.preload else []
+    paths = (*advice.preload, *existing_files(advice.documents))
+    names = sum(len(path) + 40 for path in paths)
+    files = read_files(paths, max(0, remaining - 2 * names)) if paths else []
     loaded = tuple(file.path for file in files if file.text is not None)
     return "\n\n".join(part for part in (*parts, format_files(files)) if part), loaded
+
+
+def existing_files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that exist."""
+    return tuple(path for path in paths if os.path.isfile(path))  # noqa: PTH113  # a path may contain a null byte
 
 
 def _effort_texts(advice: Advice, injections: Sequence[Injection]) -> list[str]:

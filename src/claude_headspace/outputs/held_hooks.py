@@ -19,14 +19,13 @@ from contextlib import suppress
 
 import msgspec
 
-from claude_headspace.clients.claude_code.replies import answer_reply
+from claude_headspace.clients.replies import replies_of
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.answers import Answer
 from claude_headspace.ports import Clock, Reader, Received, Recorder, StreamMessage
 
 MESSAGE_TYPES = ("wait_answered", "wait_closed")
@@ -84,7 +83,7 @@ class HeldHooks:
             current = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = current is not None and current.closed_at is None
             is_connected = is_open and await self._wait(ended, disconnected)
-            return await self._reply(received.event, wait, is_connected=is_connected)
+            return await self._reply(received, wait, is_connected=is_connected)
         finally:
             del self._open[wait.id], self._received[wait.id]
 
@@ -99,7 +98,7 @@ class HeldHooks:
             disconnect.cancel()
             await asyncio.gather(end, disconnect, return_exceptions=True)
 
-    async def _reply(self, event: Event, wait: Wait, *, is_connected: bool) -> bytes:
+    async def _reply(self, received: Received, wait: Wait, *, is_connected: bool) -> bytes:
         current = await asyncio.to_thread(self._reader.wait, wait.id)
         if current is None or current.closed_at is not None:
             return b""
@@ -107,10 +106,11 @@ class HeldHooks:
         if answer is None:
             await self._recorder.record(_release(current), wait.agent_id)
             return b""
+        event = received.event
         check = asyncio.create_task(self._check_received(event.meta.session_id, current), name="answer received")
         self._checks.add(check)
         check.add_done_callback(self._checks.discard)
-        return answer_reply(event, current, answer)
+        return replies_of(received.envelope.client).answer_reply(event, current, answer)
 
     async def _check_received(self, session_id: str, wait: Wait) -> None:
         """Close the wait once the client shows no dialog."""

@@ -1,13 +1,13 @@
 """The reply to an event received over HTTP: the current state of the agent. Claude Code ignores keys it does not know.
 
-Hook scripts request only the part for the client (`clients.claude_code.replies`).
+Hook scripts request only the part for the client (`clients.replies`).
 """
 
 import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.correlate import Strategy
-from claude_headspace.kernel.views import Dialects, dialects
+from claude_headspace.kernel.views.dialects import Dialects, dialects
 
 
 class HookReply(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ Rules
   descendant. This is checked immediately before typing.
 - Text is typed literally. Long text and text with several lines is pasted from a tmux buffer (bracketed paste).
 - Before typing, the screen is read: the input box of the client must be empty (`outputs/pane_input.py`).
-- A pane id is valid for one tmux server only. The client's environment tells which server it runs in.
+- A pane id is valid for one tmux server only. The client's environment identifies its server.
 """
 
 import contextlib

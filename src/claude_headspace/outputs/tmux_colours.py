@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.fleet import combined_status
-from claude_headspace.kernel.views import dialects
+from claude_headspace.kernel.views.dialects import dialects
 from claude_headspace.outputs import tmux
 
 STYLES = {

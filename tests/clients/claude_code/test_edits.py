@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.clients.claude_code.edits import requested_edit
 from claude_headspace.clients.tools import describe_call
-from claude_headspace.kernel.requested_edit import Replacement, RequestedCell, RequestedEdit
+from claude_headspace.kernel.wait.requested_edit import Replacement, RequestedCell, RequestedEdit
 
 BOTH = (Replacement("a", "b"), Replacement("c", "d", everywhere=True))
 EDITS = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d", "replace_all": True}]

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.claude_code.replies import answer_reply, verdict_reply
-from claude_headspace.clients.claude_code.suggestions import suggestions_of
+from claude_headspace.clients.claude_code.suggestions import grant_options
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
-from claude_headspace.kernel.wait_request import Option, Question
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.testing import hook
 
 COLOUR = Question("Which colour?", "Colour", (Option("Red"), Option("Blue")))
@@ -51,7 +51,7 @@ def test_only_selected_permissions_are_granted() -> None:
     rules = [{"toolName": "Bash", "ruleContent": "make:*"}, {"toolName": "Bash", "ruleContent": "git push:*"}]
     suggested = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}
     about = wait("permission", suggestions=json.dumps([suggested, *json.loads(RULES)]))
-    chosen = next(each.id for each in suggestions_of(about.suggestions) if each.words == "Allow Bash(make:*)")
+    chosen = next(each.id for each in grant_options(about.suggestions) if each.words == "Allow Bash(make:*)")
     assert reply(Answer(decision="allow", grant=(chosen,)), about) == {
         "decision": {"behavior": "allow", "updatedPermissions": [{**suggested, "rules": rules[:1]}]}
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.suggestions import selected_updates, suggestions_of
+from claude_headspace.clients.claude_code.suggestions import grant_options, selected_updates
 
 MAKE = {"toolName": "Bash", "ruleContent": "make:*"}
 DOCS = {"toolName": "WebFetch"}
@@ -14,7 +14,7 @@ ALLOW: dict[str, Any] = {"type": "addRules", "behavior": "allow", "rules": [MAKE
 
 def words(**update: Any) -> list[tuple[str, str, str]]:
     """What a suggestion says."""
-    return [(each.kind, each.words, each.destination) for each in suggestions_of(json.dumps([update]))]
+    return [(each.kind, each.words, each.destination) for each in grant_options(json.dumps([update]))]
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_what_cannot_be_described_is_not_offered(update: dict[str, Any]) -> None
 @pytest.mark.parametrize("stored", ["", "no json", "{}", "[1]"])
 def test_malformed_suggestions_are_left_out(stored: str) -> None:
     """They are data of another program."""
-    assert suggestions_of(stored) == ()
+    assert grant_options(stored) == ()
     assert selected_updates(stored, ["rule-1"]) == []
 
 
 def test_an_id_stands_for_its_content() -> None:
     """The same permission has the same id, another one has another id."""
-    [first] = suggestions_of(json.dumps([ALLOW]))
-    again = suggestions_of(json.dumps([{**ALLOW, "rules": [DOCS, MAKE]}]))
+    [first] = grant_options(json.dumps([ALLOW]))
+    again = grant_options(json.dumps([{**ALLOW, "rules": [DOCS, MAKE]}]))
     assert first.id in [each.id for each in again]
     assert len({each.id for each in again}) == 2

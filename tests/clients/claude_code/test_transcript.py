@@ -18,7 +18,7 @@ from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact
 from claude_headspace.kernel.novelty import is_repetition, measured_tokens
 from claude_headspace.kernel.sanitize import Bounds, cut
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Story, envelope
 
 # --- single lines -----------------------------------------------------------------------------------------------------

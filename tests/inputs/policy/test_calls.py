@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.tools import describe_call
-from claude_headspace.inputs.policy.calls import analyse_call, analyse_event
+from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.files import RuleBook
 from claude_headspace.kernel.policy.call import Call, Recipient, Trait, Use
 from claude_headspace.testing import hook
@@ -30,7 +30,8 @@ def call(book: RuleBook, tool: str, **tool_input: object) -> Call:
 
 def test_payload(book: RuleBook) -> None:
     """Tool, input and directory come from the payload. Other fields are ignored."""
-    found = analyse_event(decode(hook("PreToolUse", **RECORDED)), book, home="/home/dev", project="/code")
+    event = decode(hook("PreToolUse", **RECORDED))
+    found = analyse_call(event.tool, book, directory=event.meta.cwd or "", home="/home/dev", project="/code")
     assert [(use.path, use.use) for use in found.paths] == [("/code/x", Use.DELETE)]
     assert (found.tool, found.home, found.project) == ("Bash", "/home/dev", "/code")
 

@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
-from claude_headspace.inputs.policy.guard import NOT_ASKED, PolicyGuard, asked_hooks
+from claude_headspace.inputs.policy.guard import NOT_ASKED, ONLY_REPORTED, PolicyGuard, asked_hooks
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.ports import Received
@@ -51,6 +51,22 @@ def test_original_payload_is_judged(guard: PolicyGuard) -> None:
     assert judge(guard, msgspec.structs.replace(call("echo …"), original_payload=original)).rule == "system-delete"
 
 
+def test_repeated_call_has_the_same_verdict(guard: PolicyGuard) -> None:
+    """Every time. A call with the same texts in other fields is another call."""
+    assert [judge(guard, call()).rule for _ in range(3)] == ["system-delete"] * 3
+    swapped = {"command": "echo", "description": "sudo ls"}, {"command": "sudo ls", "description": "echo"}
+    found = [judge(guard, hook("PreToolUse", tool_name="Bash", tool_input=each)) for each in swapped]
+    assert [verdict.rule for verdict in found] == [None, "become-root"]
+
+
+def test_repeated_call_sees_changed_files(guard: PolicyGuard, tmp_path: Path) -> None:
+    """A script is read again, whatever the last verdict was."""
+    script = tmp_path / "script.sh"
+    for content, rule in (("ls", None), ("rm -rf /", "system-delete"), ("ls", None)):
+        script.write_text(content)
+        assert judge(guard, call(f"sh {script}")).rule == rule
+
+
 def test_other_events_are_not_judged(guard: PolicyGuard) -> None:
     """Only the hook before a tool call is judged."""
     assert judge(guard, hook("PostToolUse", tool_name="Bash", tool_input={"command": "rm -rf /"})) is ABSTAIN
@@ -75,6 +91,13 @@ def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:
     judge(guard, call("ls", START + 3_600 * SECOND), expects_reply=False)
     assert [(lapse.calls, lapse.until - lapse.since) for lapse in guard.lapses] == [(3, 30 * SECOND), (1, 0)]
     assert "guard off for 4 tool calls;" in guard.health()[2]
+
+
+def test_a_hook_that_only_reports_is_the_reason_of_its_lapse(guard: PolicyGuard) -> None:
+    """The daemon was not asked, although it ran."""
+    envelope = msgspec.structs.replace(call(), observations=Observations(only_reports=True))
+    found = judge(guard, envelope, expects_reply=False)
+    assert (found.ruling, found.enforced, found.lapse) == ("deny", False, ONLY_REPORTED)
 
 
 def test_preset_watch_has_no_lapses(paths: Paths, home: Path) -> None:
@@ -170,7 +193,9 @@ def test_project_rules_apply_in_the_project(guard: PolicyGuard, home: Path) -> N
     inside = str(home / "app")
     assert judge(guard, call("deploy", root=inside)).rule == "project-y"
     assert judge(guard, call("deploy", root=str(home))) is ABSTAIN
+    rules.write_text('[[rule]]\nid = "yy"\noutcome = "deny"\ncommands = ["deploy"]\n')
+    assert judge(guard, call("deploy", root=inside)).rule == "project-yy"
     rules.write_text('[[rule]]\nid = "z"\noutcome = "allow"\ncommands = ["rm"]\n')
     os.utime(rules, ns=(1, 1))
-    assert judge(guard, call("deploy", root=inside)).rule == "project-y"
+    assert judge(guard, call("deploy", root=inside)).rule == "project-yy"
     assert guard.health()[1] is not None

@@ -4,28 +4,28 @@ import resource
 
 import pytest
 
-from claude_headspace.inputs.policy.inspection import Effects, Request
-from claude_headspace.inputs.policy.inspector import InspectionFailed, Inspector
+from claude_headspace.inputs.policy.analyser import Analyser, AnalysisFailed
+from claude_headspace.inputs.policy.effects import Effects, Invocation
 from tests.inputs.policy.hostile import generate
 
 MAX_GROWTH_KILOBYTES = 150_000
 
 
 def soak(count: int) -> None:
-    """Inspect texts. Each gets a result or fails with a reason, and the memory of this process stays bounded."""
-    inspector = Inspector()
+    """Analyse texts. Each gets a result or fails with a reason, and the memory of this process stays bounded."""
+    analyser = Analyser()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     results = {"effects": 0, "failures": 0}
     try:
         for text in generate(count):
             try:
-                found = inspector.inspect(Request("Bash", (text,), directory="/tmp", home="/home/dev"))
+                found = analyser.analyse(Invocation("Bash", (text,), directory="/tmp", home="/home/dev"))
                 assert isinstance(found, Effects)
                 results["effects"] += 1
-            except InspectionFailed:
+            except AnalysisFailed:
                 results["failures"] += 1
     finally:
-        inspector.close()
+        analyser.close()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert sum(results.values()) == count
     assert results["failures"] <= count // 10

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import stat
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -266,6 +267,49 @@ def test_links_pipes_and_folders_are_not_opened(spooled: SpoolWithJournal, tmp_p
     assert secret.exists()
 
 
+def test_entries_that_are_not_files_are_quarantined(spooled: SpoolWithJournal) -> None:
+    """Directories, pipes, sockets and links block no event, also if `rejected` has entries of the same name."""
+    names = [spooled.folder / f"{number}.0-1-1.json" for number in range(4)]
+    names[0].mkdir()
+    os.mkfifo(names[1])
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(names[2]))
+    names[3].symlink_to("/")
+    locked = spooled.folder / "4.0-1-1.json"
+    (locked / "inner").mkdir(parents=True)
+    locked.chmod(0o000)
+    (spooled.folder / "rejected" / "0.0-1-1.json" / "inner").mkdir(parents=True)
+    spooled.put("9.0-1-1.json", "Good")
+
+    async def test(spool: SpoolReader) -> None:
+        await spool.drain()
+        assert spool.failure is None
+        assert (spool.counts().depth, spool.counts().quarantined) == (0, 6)
+        assert "6 quarantined" in spool.health()[2]
+
+    spooled.run(test)
+    assert spooled.names == ["Good"]
+    assert not list(spooled.folder.glob("*.json"))
+
+
+@pytest.mark.parametrize("name", ["rejected", "full", "lost"])
+def test_own_names_of_the_wrong_kind_block_nothing(spooled: SpoolWithJournal, name: str) -> None:
+    """A pipe instead of the directory for rejected files, directories instead of marks."""
+    path = spooled.folder / name
+    os.mkfifo(path) if name == "rejected" else path.mkdir()
+    (spooled.folder / "1.0-1-1.json").write_text("bad\nbad\n")
+    spooled.put("2.0-1-1.json", "Good")
+
+    async def test(spool: SpoolReader) -> None:
+        await spool.drain()
+        assert (spool.failure, spool.counts().lost) == (None, 0)
+
+    spooled.run(test)
+    assert spooled.names == ["Good"]
+    assert "1.0-1-1.json" in spooled.rejected
+    assert not (spooled.folder / "full").exists()
+
+
 def test_many_files_are_processed_in_order(spooled: SpoolWithJournal) -> None:
     """A thousand events, in several batches."""
     for number in range(1_000):
@@ -311,7 +355,7 @@ def test_counts_and_health(spooled: SpoolWithJournal) -> None:
         assert spool.counts()[:2] == (2, 0)
         assert spool.health() == (False, None, "2 waiting")
         await spool.drain()
-        assert spool.counts() == (0, 1, 0, 1, START)
+        assert spool.counts() == (0, 1, 0, 1, START, 0)
         assert spool.health() == (False, None, "empty, 1 rejected")
 
     spooled.run(test)

@@ -35,13 +35,20 @@ def test_the_mode_depends_on_the_time_since_the_last_hook(silence: float, expect
     assert polling(Cadence(), START + round(silence * SECOND), START) == expected
 
 
-def test_without_any_hook_the_start_of_the_daemon_counts() -> None:
-    """Polling begins 300 s after the start."""
+def test_without_any_hook_it_polls() -> None:
+    """“Given no hook events received”: the mode depends on received hooks, not on the start of the daemon."""
+    reconciler = reconciler_with(ManualClock())
+    assert reconciler.last_event_at is None
+    assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, 2)
+
+
+def test_a_hook_before_the_start_counts() -> None:
+    """A restarted daemon continues with the mode that the last hook in the journal implies."""
     clock = ManualClock()
     reconciler = reconciler_with(clock)
-    assert reconciler.polling.mode is Mode.HOOKS_ACTIVE
-    assert reconciler.last_event_at is None
-    clock.advance(300)
+    reconciler.hook_arrived(clock() - 100 * SECOND)
+    assert reconciler.polling == Polling(Mode.HOOKS_ACTIVE, 60)
+    clock.advance(200)
     assert reconciler.polling == Polling(Mode.POLLING_FALLBACK, 2)
 
 
@@ -108,11 +115,13 @@ def test_it_checks_rarely_while_hooks_arrive() -> None:
     """The long interval applies; here it is an hour."""
 
     async def play(reconciler: Reconciler, check: CountedCheck, clock: ManualClock) -> None:
+        reconciler.hook_arrived(clock())
+        await asyncio.sleep(0)
+        before = check.count
         for _ in range(50):
             reconciler.hook_arrived(clock.advance(1))
             await asyncio.sleep(0)
-        assert check.count == 0
-        assert reconciler.checked_at is None
+        assert check.count == before
 
     run(play)
 

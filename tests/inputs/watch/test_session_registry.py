@@ -15,7 +15,7 @@ from claude_headspace.clients.claude_code.registry import Activity, read_entry
 from claude_headspace.clients.decode import decode
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 from tests.inputs.watched_config_dir import WatchedConfigDir, prompt
 from tests.journals import TemporaryJournal
 from tests.kernel.story import envelope

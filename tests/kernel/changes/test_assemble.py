@@ -70,6 +70,8 @@ def change(source: str, before: str, after: str, *, complete: bool = True) -> Fi
         source=source,
         command_ids=ids,
         complete=complete,
+        left_out=0,
+        old_path=None,
     )
 
 

@@ -52,7 +52,14 @@ def test_in_a_fleet_only_the_owner_counts() -> None:
     mine, other = effort("mine", owner="main:1", at=1), effort("other", owner="main:2", at=2)
     assert resolved_id(mine, other, owner="main:1") == "mine"
     assert resolved_id(mine, other, owner="main:3") is None
-    assert resolved_id(mine, other) is None
+
+
+def test_without_an_agent_id_the_latest_effort_counts_owned_or_not() -> None:
+    """Requirement: "Falls back to latest effort when no `AGENT_ID` is set"."""
+    owned, plain = effort("owned", owner="main:1", at=2), effort("plain", at=1)
+    assert resolved_id(owned, plain) == "owned"
+    assert resolved_id(owned, effort("later", at=3)) == "later"
+    assert resolved_id(effort("owned", owner="main:1", holder="b"), alive=("b",)) is None
 
 
 def test_an_agent_keeps_its_effort_in_every_directory() -> None:

@@ -52,7 +52,7 @@ def test_candidates(tool_call: Call, expected: list[str]) -> None:
 
 def test_name_patterns() -> None:
     """`*` and `?` are wildcards; all other characters are literal."""
-    assert matches_any(("mcp__*__send_*",), "mcp__mail__send_email")
-    assert matches_any(("mkfs.*",), "mkfs.ext4")
-    assert not matches_any(("rm",), "rmdir")
-    assert not matches_any(("a.c",), "abc")
+    assert matches_any(("mcp__*__send_*",), ("mcp__mail__send_email",))
+    assert matches_any(("mkfs.*",), ("mkfs.ext4",))
+    assert not matches_any(("rm",), ("rmdir",))
+    assert not matches_any(("a.c",), ("abc",))

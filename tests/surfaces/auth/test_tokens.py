@@ -1,11 +1,21 @@
 """Derived tokens: created from one secret, valid for one scope and one installation."""
 
+import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from claude_headspace.surfaces.auth.tokens import INCLUDED_SCOPES, DerivedTokens, Scope, make_token, read_secret
+from claude_headspace.errors import BadConfiguration
+from claude_headspace.surfaces.auth.tokens import (
+    INCLUDED_SCOPES,
+    DerivedTokens,
+    Scope,
+    make_token,
+    read_secret,
+    replace_weak_secret,
+)
 
 
 def test_the_secret_is_created_once_with_mode_0600(tmp_path: Path) -> None:
@@ -37,6 +47,37 @@ def test_concurrent_starts_use_the_same_secret(tmp_path: Path) -> None:
     assert len(found) == 16
     assert len(set(found)) == 1
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret"]
+
+
+def _replace_by_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+WEAK: dict[str, Callable[[Path], object]] = {
+    "is empty": lambda path: path.write_bytes(b""),
+    "is too short": lambda path: path.write_bytes(b"0123456789"),
+    "is not random": lambda path: path.write_bytes(b"0" * 64),
+    "can be read by other users": lambda path: path.chmod(0o644),
+    "is not a regular file": _replace_by_pipe,
+}
+
+
+@pytest.mark.parametrize(("problem", "weaken"), WEAK.items())
+def test_a_weak_secret_is_refused_and_replaced(tmp_path: Path, problem: str, weaken: Callable[[Path], object]) -> None:
+    """No token is derived from it. A daemon that starts replaces it and says why."""
+    path = tmp_path / "secret"
+    old = read_secret(path)
+    assert replace_weak_secret(path) == ""
+    weaken(path)
+    if path.is_file() and problem != "can be read by other users":
+        path.chmod(0o600)
+    with pytest.raises(BadConfiguration, match=problem):
+        read_secret(path)
+    assert replace_weak_secret(path) == problem
+    assert len(read_secret(path)) == 64
+    assert read_secret(path) != old
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("scope", Scope)

@@ -94,7 +94,7 @@ def test_show(headspace: Headspace, names: dict[str, str]) -> None:
     for part in (
         f"◆ {names['asks']}  asks: Which database should the tests use?",
         "waiting for an answer since",
-        "AskUserQuestion waits for an answer (a hook of Claude Code, high confidence)",
+        "AskUserQuestion waits for an answer (a hook, high confidence)",
         "Add a test for expired cards. (submitted",
         "/projects/shop",
         "1. SQLite: Fast",
@@ -134,7 +134,7 @@ def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
     assert f"◆ {names['asks']} has been waiting for an answer since" in text
-    assert "Because AskUserQuestion waits for an answer: reported by a hook of Claude Code at" in text
+    assert "Because AskUserQuestion waits for an answer: reported by a hook at" in text
     assert "(high confidence, reported directly)" in text
     states = [line for line in done.stdout.splitlines() if " · hook " in line]
     assert [line.split()[2] for line in states] == ["waiting", "working", "idle"]

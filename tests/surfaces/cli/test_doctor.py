@@ -55,6 +55,7 @@ def test_a_healthy_installation_passes(tmp_path: Path) -> None:
         assert (code, statuses(checks)) == (0, {"ok"})
         assert checks.keys() == {
             "daemon",
+            "reception",
             "spool",
             "bash",
             "settings",
@@ -69,7 +70,7 @@ def test_a_healthy_installation_passes(tmp_path: Path) -> None:
         }
         done = run_headspace(tmp_path, "doctor")
         assert done.returncode == 0
-        assert "All 12 checks passed." in done.stdout
+        assert "All 13 checks passed." in done.stdout
 
 
 def test_an_unavailable_database_is_one_failure(tmp_path: Path) -> None:

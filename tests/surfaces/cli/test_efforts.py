@@ -29,14 +29,16 @@ def test_life_of_an_effort(daemon: RunningDaemon, tmp_path: Path) -> None:
     (root / ".git").mkdir(parents=True)
     inside = root / "src"
     inside.mkdir()
-    assert run(daemon, root, "effort", "list")[1].startswith("There are no efforts.")
+    assert run(daemon, root, "effort", "list")[1].startswith("There are no efforts in this directory.")
     assert run(daemon, inside, "effort", "start", "fix") == (0, f"fix #1 in {root}: started.\n", "")
     assert run(daemon, inside, "effort", "log", "-", typed="Found\nit.") == (0, f"fix #1 in {root}: logged.\n", "")
     run(daemon, root, "effort", "phase", "repair")
     _, listed, _ = run(daemon, root, "effort", "list")
-    assert listed.splitlines()[1].split()[:6] == ["●", "fix", "#1", "repair", "0/10", "1"]
+    mark, skill, number, short_id, *rest = listed.splitlines()[1].split()
+    assert [mark, skill, number, *rest[:3]] == ["●", "fix", "#1", "repair", "0/10", "1"]
     _, shown, _ = run(daemon, root, "effort", "show")
     assert "Found it." in shown
+    assert run(daemon, tmp_path.parent, "effort", "show", short_id)[1] == shown
     found = json.loads(run(daemon, root, "effort", "show", "--json")[1])
     assert [each["kind"] for each in found["messages"]] == ["log", "phase"]
     assert "fix #1" in run(daemon, root, "effort", "open")[1]
@@ -44,6 +46,27 @@ def test_life_of_an_effort(daemon: RunningDaemon, tmp_path: Path) -> None:
     code, out, error = run(daemon, root, "effort", "log", "late")
     assert (code, out) == (1, "")
     assert "headspace effort start" in error
+
+
+def test_the_list_is_about_the_directory(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Only efforts of this directory are listed, below and above it; `--all` lists the others and finished ones."""
+    for name in ("app", "lib"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        run(daemon, tmp_path / name, "effort", "start", f"fix-{name}")
+    run(daemon, tmp_path / "lib", "effort", "finish")
+
+    def listed(directory: Path, *options: str) -> list[str]:
+        lines = run(daemon, directory, "effort", "list", *options)[1].splitlines()[1:]
+        return [line.split()[1] for line in lines if line[:1] in "●–"]
+
+    assert listed(tmp_path / "app") == listed(tmp_path) == ["fix-app"]
+    assert listed(tmp_path / "lib") == []
+    assert sorted(listed(tmp_path / "lib", "--all")) == ["fix-app", "fix-lib"]
+
+
+def test_the_hint_names_the_option(daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Requirement: where no effort is found, the hint mentions `-e`."""
+    assert "-e ID" in run(daemon, tmp_path, "effort", "log", "x")[2]
 
 
 def test_rpc_prints_the_result_or_an_error(daemon: RunningDaemon, tmp_path: Path) -> None:

@@ -135,7 +135,10 @@ def test_http_transport_uses_the_running_daemon(daemon: RunningDaemon) -> None:
 
 
 def test_the_script_of_the_checkout(tmp_path: Path, claude: Path) -> None:
-    """`bin/install-hooks.sh` installs and uninstalls, also through a symbolic link."""
+    """“Run `bin/install-hooks.sh` to configure Claude Code hooks.” “Uninstall: `bin/install-hooks.sh --uninstall`.”
+
+    Both work without a terminal, also through a symbolic link. All paths are absolute and the script is executable.
+    """
     link = tmp_path / "link"
     link.symlink_to(ROOT / "bin" / "install-hooks.sh")
 
@@ -149,7 +152,42 @@ def test_the_script_of_the_checkout(tmp_path: Path, claude: Path) -> None:
             check=True,
         )
 
-    run("--yes")
-    assert "notify-headspace.sh" in (claude / "settings.json").read_text()
-    run("--uninstall", "--yes")
+    run("--dry-run")
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    run()
+    script = claude / "hooks" / "notify-headspace.sh"
+    assert os.access(script, os.X_OK)
+    groups = json.loads((claude / "settings.json").read_text())["hooks"]
+    commands = {hook["command"] for group in groups["SessionStart"] for hook in group["hooks"]}
+    assert str(script) in commands
+    run("--uninstall")
+    assert (claude / "settings.json").read_text() == ORIGINAL
+
+
+def test_a_pipe_instead_of_settings_is_refused(tmp_path: Path, claude: Path) -> None:
+    """`install` says so at once, and leaves nothing behind in any directory."""
+    other = tmp_path / "other"
+    other.mkdir()
+    os.mkfifo(other / "settings.json")
+    done = run_headspace(tmp_path, "install", "--yes", "-c", str(claude), "-c", str(other))
+    assert done.returncode != 0
+    assert "not a regular file" in done.stderr
+    assert (claude / "settings.json").read_text() == ORIGINAL
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        ".claude",
+        ".claude/settings.json",
+        "other",
+        "other/settings.json",
+    ]
+
+
+def test_a_failure_in_one_directory_leaves_nothing_in_the_others(tmp_path: Path, claude: Path) -> None:
+    """Neither hooks nor directories of Headspace remain."""
+    other = tmp_path / "other"
+    (other / "hooks" / "notify-headspace.conf").mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    done = run_headspace(tmp_path, "install", "--yes", "-c", str(claude), "-c", str(other))
+    assert done.returncode != 0
+    assert "cannot be written" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
     assert (claude / "settings.json").read_text() == ORIGINAL

@@ -3,7 +3,7 @@
 import json
 import urllib.parse
 
-from claude_headspace.clients.claude_code import CLIENT_VARIABLES
+from claude_headspace.clients.environment import MARKERS
 from tests.support import RunningDaemon
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
@@ -37,7 +37,7 @@ def test_open_in_json(headspace: Headspace) -> None:
 
 def test_agents_cannot_sign_in(daemon: RunningDaemon) -> None:
     """An agent could answer its own questions."""
-    for mark in CLIENT_VARIABLES:
+    for mark in MARKERS:
         done = run_headspace(daemon.home, "open", **{mark: "1"})
         assert done.returncode == 1
         assert "cannot sign in" in done.stderr

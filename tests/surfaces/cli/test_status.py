@@ -56,7 +56,8 @@ def test_status(headspace: Headspace, board: tuple[RunningDaemon, dict[str, str]
     fields = {line.split()[0]: line for line in others}
     assert f"pid {daemon.pid}" in fields["process"]
     assert "15 in total, 15 since the start" in fields["events"]
-    assert "hooks arrive; sessions are also checked every 1 min" in fields["mode"]
+    assert "events arrive, although no hooks are installed" in fields["hooks"]
+    assert "hooks active; sessions are also checked every 1 min" in fields["mode"]
     assert "◆ 1 waiting · ✕ 1 error · ● 2 working · ○ 1 idle" in fields["agents"]
     assert "empty" in fields["spool"]
     assert all("ok" in fields[part] for part in ("event", "session", "stream"))

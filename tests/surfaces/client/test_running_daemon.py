@@ -24,12 +24,12 @@ def test_the_file_counts_only_while_the_lock_is_held(paths: Paths) -> None:
     paths.daemon_file.write_bytes(TOLD)
     assert find_daemon(paths) is None
     with daemon_lock(paths):
-        assert is_locked(paths.lock_file)
+        assert is_locked(paths)
         paths.daemon_file.write_bytes(TOLD)
         found = find_daemon(paths)
         assert found is not None
         assert (found.url, found.pid) == ("http://127.0.0.1:1", 7)
-    assert not is_locked(paths.lock_file)
+    assert not is_locked(paths)
 
 
 def test_locking_removes_the_old_file(paths: Paths) -> None:
@@ -51,13 +51,28 @@ def test_only_one_process_holds_the_lock(paths: Paths) -> None:
             pass
 
 
+@pytest.mark.parametrize("kind", ["removed", "another file"])
+def test_a_lock_without_its_file_is_still_held(paths: Paths, kind: str) -> None:
+    """The directory is locked, too: the daemon is found, and no other one gets the lock."""
+    with daemon_lock(paths):
+        paths.daemon_file.write_bytes(TOLD)
+        paths.lock_file.unlink()
+        if kind != "removed":
+            paths.lock_file.touch()
+        assert find_daemon(paths) is not None
+        with pytest.raises(AlreadyRunning), daemon_lock(paths):
+            pass
+        assert paths.daemon_file.exists()
+    assert not is_locked(paths)
+
+
 def test_checking_the_lock_has_no_side_effects(paths: Paths) -> None:
     """It creates no file and takes no lock."""
-    assert not is_locked(paths.lock_file)
+    assert not is_locked(paths)
     assert not paths.lock_file.exists()
     with daemon_lock(paths):
-        assert is_locked(paths.lock_file)
-        assert is_locked(paths.lock_file)
+        assert is_locked(paths)
+        assert is_locked(paths)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"url": 1}', b"\xff"])

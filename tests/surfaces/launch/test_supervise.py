@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.errors import BadRequest, DaemonMissing
+from claude_headspace.surfaces.launch.restart_prompt import HANDED_OVER
 from claude_headspace.surfaces.launch.supervise import (
     MAX_RESTARTS,
     PAUSE_SECONDS,
@@ -23,7 +24,8 @@ AGENT = "agent-1"
 
 def window(name: str, spent: str | None = "full", **known: Any) -> dict[str, Any]:
     """A window of an effort, as the API shows it."""
-    return {"id": name, "agent_id": AGENT, "subagent_id": None, "spent": spent, "ended_at": None, **known}
+    fields = {"id": name, "agent_id": AGENT, "subagent_id": None, "spent": spent, "dehydrated": True, "ended_at": None}
+    return {**fields, **known}
 
 
 class Daemon:
@@ -34,6 +36,7 @@ class Daemon:
         self.lifecycle = "active"
         self.told: list[str] = []
         self.away = False
+        self.command: dict[str, Any] | None = None
 
     def efforts(self, *, agent: str) -> list[dict[str, Any]]:
         """The efforts of an agent."""
@@ -43,7 +46,19 @@ class Daemon:
         """One effort."""
         if self.away:
             raise DaemonMissing("daemon_missing", "It is away.", "")
-        return {"id": reference, "lifecycle": self.lifecycle, "sessions": self.sessions}
+        return {"id": reference, "lifecycle": self.lifecycle, "dehydrated": None, "sessions": self.sessions}
+
+    def agent(self, reference: str) -> dict[str, Any]:
+        """An agent with its command."""
+        return {"id": reference, "command": self.command}
+
+    def command_turns(self, command_id: str) -> list[dict[str, Any]]:
+        """The turns of its command."""
+        return [{"actor": "USER", "text": f"the prompt of {command_id}"}]
+
+    def tool_calls(self, reference: str, limit: int) -> list[dict[str, Any]]:
+        """Its tool calls."""
+        return [{"started_at": "2026-01-01T00:00:00+00:00", "agent": reference}][:limit]
 
     def restart(self, reference: str, reason: str) -> dict[str, Any]:
         """A restart begins."""
@@ -79,14 +94,14 @@ class Sleeper:
             return self._process.wait()
 
 
-def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[list[bool], int, list[float]]:
+def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[list[str | None], int, list[float]]:
     """Run clients, each of which comes to a window; how they were started, the last exit code, the pauses."""
-    starts: list[bool] = []
+    starts: list[str | None] = []
     pauses: list[float] = []
     supervisor = Supervisor(lambda: daemon, AGENT)
 
-    def start(again: bool) -> Sleeper:
-        starts.append(again)
+    def start(prompt: str | None) -> Sleeper:
+        starts.append(prompt)
         daemon.sessions = sessions[len(starts) - 1 :][:1]
         return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("told_to_end", False))
 
@@ -102,16 +117,23 @@ def test_a_used_up_window_restarts_the_client() -> None:
     """The restart is reported first; a window with context left does nothing."""
     daemon = Daemon()
     starts, code, pauses = run(daemon, [window("w1"), window("w2", None)])
-    assert (starts, code) == ([False, True], -signal.SIGKILL)
+    assert (starts, code) == ([None, HANDED_OVER], -signal.SIGKILL)
     assert daemon.told == ["restart agent-1: full"]
     assert pauses == [PAUSE_SECONDS[0]]
+
+
+def test_the_next_client_gets_the_prompt_that_triggered_the_compaction() -> None:
+    """Nothing was done about it yet, so it is sent again, unchanged."""
+    daemon = Daemon()
+    daemon.command = {"id": "c1", "started_at": "2026-01-01T00:00:01+00:00", "ended_at": None}
+    assert run(daemon, [window("w1"), window("w2", None)])[0] == [None, "the prompt of c1"]
 
 
 def test_too_many_restarts_end_the_supervision() -> None:
     """The client is left alone, and the end is reported."""
     daemon = Daemon()
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
-    assert starts == [False, *[True] * MAX_RESTARTS]
+    assert starts == [None, *[HANDED_OVER] * MAX_RESTARTS]
     assert pauses == list(PAUSE_SECONDS)
     assert daemon.told[-1] == "no more agent-1: restarted 3 times within ten minutes"
 
@@ -128,7 +150,7 @@ def test_old_restarts_do_not_count() -> None:
 @pytest.mark.parametrize("more", [{"told_to_end": True}, {"ended": True}])
 def test_a_signal_ends_the_supervision(more: dict[str, bool]) -> None:
     """While the client runs, or during the pause."""
-    assert run(Daemon(), [window("w1")], **more)[0] == [False]
+    assert run(Daemon(), [window("w1")], **more)[0] == [None]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +165,7 @@ def test_a_signal_ends_the_supervision(more: dict[str, bool]) -> None:
 def test_other_windows_do_not_restart_the_client(session: dict[str, Any]) -> None:
     """Windows with context left, of sub-agents, of other agents, and ended ones."""
     daemon = Daemon()
-    assert run(daemon, [session])[0] == [False]
+    assert run(daemon, [session])[0] == [None]
     assert daemon.told == []
 
 
@@ -151,14 +173,14 @@ def test_a_finished_effort_does_not_restart_the_client() -> None:
     """There is nothing to continue."""
     daemon = Daemon()
     daemon.lifecycle = "finished"
-    assert run(daemon, [window("w1")])[0] == [False]
+    assert run(daemon, [window("w1")])[0] == [None]
 
 
 def test_without_a_daemon_nothing_is_restarted() -> None:
     """After it is back, efforts are checked again."""
     daemon = Daemon()
     daemon.away = True
-    assert run(daemon, [window("w1")])[0] == [False]
+    assert run(daemon, [window("w1")])[0] == [None]
 
 
 @pytest.mark.parametrize("given", [["-c"], ["--model", "x", "--resume", "id"], ["--session-id=1"]])

@@ -7,10 +7,10 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Answered, Wait
-from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.grants import Suggestion
-from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
-from claude_headspace.kernel.wait_request import Field, Option, Question
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.grants import GrantOption
+from claude_headspace.kernel.wait.request import Field, Option, Question
+from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.surfaces.page.answer_link import Form, answer_of
 from claude_headspace.surfaces.page.answer_link_html import closed_wait, wait_form
 
@@ -19,8 +19,8 @@ SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("L")), several=Tr
 BOARD = Field(name="board", kind="integer", required=True, title="Board", default=7)
 TAGS = Field(name="tags", kind="choices", options=(Option("x"), Option("y")))
 URGENT = Field(name="urgent", kind="boolean", default=False)
-RULE = Suggestion(id="r1", kind="rule", words="Allow Bash(make:*)", destination="this project, for you")
-MODE = Suggestion(id="m1", kind="mode", words="Switch this session to acceptEdits", destination="this session")
+RULE = GrantOption(id="r1", kind="rule", words="Allow Bash(make:*)", destination="this project, for you")
+MODE = GrantOption(id="m1", kind="mode", words="Switch this session to acceptEdits", destination="this session")
 HOSTILE = "<script>alert(1)</script>\"'\u202e\x1b[31m"
 
 
@@ -29,7 +29,7 @@ def wait(kind: str, **known: Any) -> Wait:
     return Wait(**{"id": "w1", "agent_id": "a1", "kind": kind, "text": "Go?", "opened_at": 1, "held_until": 9, **known})
 
 
-def details(about: Wait, *suggestions: Suggestion, **request: Any) -> WaitDetailsView:
+def details(about: Wait, *suggestions: GrantOption, **request: Any) -> WaitDetailsView:
     """The wait with its complete request."""
     return wait_details_view(about, RequestView(**{"text": about.text, **request}), suggestions)
 
@@ -85,7 +85,7 @@ def test_each_kind_has_its_buttons(about: Wait, shown: list[str]) -> None:
 
 def test_texts_are_escaped() -> None:
     """Names, requests, diffs, arguments, suggestions, questions, options, fields and problems, with visible marks."""
-    suggestion = Suggestion(id=HOSTILE, kind="rule", words=HOSTILE, destination=HOSTILE)
+    suggestion = GrantOption(id=HOSTILE, kind="rule", words=HOSTILE, destination=HOSTILE)
     options = (Option(HOSTILE, HOSTILE),)
     fields = tuple(
         Field(name=HOSTILE, kind=kind, title=HOSTILE, options=options) for kind in ("text", "choices", "choice")
@@ -114,6 +114,31 @@ def test_a_closed_wait_shows_who_answered() -> None:
     assert ("Allowed" in first, "ann" in first, "make secret" in first) == (True, True, False)
     assert "the tool ran" in closed_wait(wait("permission", closed_at=1, resolution="the tool ran")).lower()
     assert "terminal" in closed_wait(wait("permission", held_until=0))
+
+
+def test_a_closed_wait_names_what_was_granted() -> None:
+    """Each permission, not only their number."""
+    answered = Answered("allowed with 1 grant", "ann", "link", 1, grants=(RULE,))
+    assert "Allowed, and granted: Allow Bash(make:*)" in closed_wait(wait("permission", answered=answered))
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowing", "refusing"),
+    [
+        ("permission", "allow", "deny"),
+        ("plan", "allow", "deny"),
+        ("question", "answer", "deny"),
+        ("elicitation", "accept", "decline"),
+    ],
+)
+def test_what_is_left_out_cannot_be_allowed(kind: str, allowing: str, refusing: str) -> None:
+    """The button works once everything that Headspace has is shown; refusing is always possible."""
+    cut = details(wait(kind), complete=False, left_out=9)
+    page = wait_form("a", "p", cut)
+    assert f'value="{allowing}" disabled' in page
+    assert f'value="{refusing}" formnovalidate>' in page
+    assert "Show all of it before you allow it." in page
+    assert f'value="{allowing}">' in wait_form("a", "p", cut, is_all=True)
 
 
 def test_each_grant_is_selected_on_its_own() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.views import RequestView, wait_details_view
+from claude_headspace.kernel.wait.views import RequestView, wait_details_view
 from claude_headspace.surfaces.page.request_html import diff_rows, request_html
 
 DIFF = "# file not readable: gone\n--- a/x\n+++ b/x\n@@ -7,3 +7,3 @@\n one\n--- two\n+++ two\n three\n"

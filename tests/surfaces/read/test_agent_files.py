@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.kernel.requested_edit import NotApplicable
+from claude_headspace.kernel.wait.requested_edit import NotApplicable
 from claude_headspace.surfaces.read.agent_files import MAX_BYTES, read_text
 
 

@@ -140,6 +140,12 @@ def test_session_start(project: Project) -> None:
     assert first["filesToPreload"] == [str(project.root / "notes.md")]
     assert first["dehydratedContext"] is None
     assert first["skillConfig"]["phases"] == ["look", "repair"]
+    (project.root / "1_FIX_PLAN.md").write_text("The plan.")
+    first = project.hook("sessionStart", source="clear")
+    assert first["filesToPreload"] == [
+        str(project.root / "notes.md"),
+        str(project.root / "1_FIX_PLAN.md"),  # "if no payload: rehydrate by reading effort artifacts"
+    ]
     project.do("dehydrate", text="Half done.")
     second = call(
         project.daemon,
@@ -250,7 +256,7 @@ def test_permission_request(work: Project) -> None:
 
 
 def test_teammate_idle(daemon: RunningDaemon, tmp_path: Path) -> None:
-    """The coordinator of the effort receives a message."""
+    """Requirement: "Update teammate's agents.status = 'done'. Signal coordinator if one exists."."""
     _team(daemon, tmp_path, "hooks.teammateIdle", {"teammateName": "bo", "teamName": "blue"}, "bo (blue) has nothing")
 
 
@@ -266,8 +272,10 @@ def _team(daemon: RunningDaemon, root: Path, cmd: str, payload: JsonObject, expe
     here = {"cwd": str(root)}
     chief = call(daemon, "effort.start", {"skill": "lead", **here}, {"AGENT_ID": lead})
     call(daemon, "effort.start", {"skill": "fix", "manager": lead, **here}, {"AGENT_ID": hand})
+    call(daemon, "hooks.userPrompt", {"sessionId": hand, **here, "prompt": "Go"}, {"AGENT_ID": hand})
     answer = call(daemon, cmd, {"sessionId": hand, **here, **payload}, {"AGENT_ID": hand})
     assert answer["coordinator"] == lead
+    assert answer["agentStatus"] == ("done" if cmd == "hooks.teammateIdle" else "working")
     [message] = call(daemon, "effort.show", {"effort": chief["id"]})["injections"]
     assert message["text"].startswith(expected)
 

@@ -1710,6 +1710,7 @@ export interface components {
         };
         HookStatus: {
             enabled: boolean;
+            hooks: components["schemas"]["HookReception"];
             mode: string;
             polling_interval_seconds: number;
             last_event_at: string | null;
@@ -1735,12 +1736,19 @@ export interface components {
             pid: number;
             started_at: string;
         };
+        HookReception: {
+            installed: boolean;
+            firing: boolean;
+            summary: string;
+        };
         SpoolStatus: {
             depth: number;
             rejected: number;
             lost: number;
             taken: number;
             last_drain_at: string | null;
+            /** @default 0 */
+            quarantined?: number;
         };
         OutageView: {
             since: string;
@@ -1897,13 +1905,15 @@ export interface components {
             via: string;
             at: string;
             after_seconds: number;
-            grants: components["schemas"]["Grant"][];
+            grants: components["schemas"]["GrantOptionView"][];
         };
-        Grant: {
-            /** @enum {unknown} */
-            kind: "directory" | "mode" | "rule";
+        GrantOptionView: {
+            id: string;
+            kind: string;
             words: string;
             destination: string;
+            lifetime: string;
+            warning: string;
         };
         SubagentView: {
             id: string;
@@ -1949,6 +1959,7 @@ export interface components {
             words: string;
             kind: string;
             destination: string;
+            lifetime: string;
             by: string;
             via: string;
             at: string;
@@ -2034,7 +2045,7 @@ export interface components {
             since_commit: string | null;
             head_commit: string | null;
             commits: components["schemas"]["CommitView"][];
-            files: components["schemas"]["FileChangeView"][];
+            files: components["schemas"]["FileChange"][];
             added: number;
             removed: number;
             complete: boolean;
@@ -2046,7 +2057,7 @@ export interface components {
             subject: string;
             at: string;
         };
-        FileChangeView: {
+        FileChange: {
             path: string;
             status: string;
             added: number;
@@ -2082,7 +2093,7 @@ export interface components {
             undelivered: components["schemas"]["AnsweredView"] | null;
             request: components["schemas"]["RequestView"];
             hidden_characters: components["schemas"]["HiddenCharacter"][];
-            suggestions: components["schemas"]["Suggestion"][];
+            suggestions: components["schemas"]["GrantOptionView"][];
         };
         RequestView: {
             text: string;
@@ -2099,13 +2110,6 @@ export interface components {
             at: number;
             code: string;
             name: string;
-        };
-        Suggestion: {
-            id: string;
-            /** @enum {unknown} */
-            kind: "directory" | "mode" | "rule";
-            words: string;
-            destination: string;
         };
         EventView: {
             seq: number;
@@ -2681,11 +2685,15 @@ export interface components {
             /** @default null */
             tool_name?: string | null;
             /** @default null */
+            tool_input?: Record<string, unknown> | null;
+            /** @default null */
             tool_params?: Record<string, unknown> | null;
             /** @default null */
             transcript_path?: string | null;
             /** @default null */
             git_branch?: string | null;
+            /** @default null */
+            timestamp?: number | string | null;
             /** @default null */
             error?: string | null;
         };

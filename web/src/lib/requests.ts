@@ -1,5 +1,5 @@
-// The complete request of a wait, divided into the parts that the page shows, and what can be granted. Pure.
-import type { Suggestion, WaitDetails } from "./types";
+// The complete request of a wait, divided into the parts that the page shows. Pure.
+import type { WaitDetails } from "./types";
 
 export interface RequestParts {
   /** One line above a diff: what is done to which file. */
@@ -45,21 +45,4 @@ export function hiddenCharactersText(found: WaitDetails["hidden_characters"]): s
   const counts = new Map<string, number>();
   for (const { code, name } of found) counts.set(`${code} ${name}`, (counts.get(`${code} ${name}`) ?? 0) + 1);
   return [...counts].map(([character, times]) => (times > 1 ? `${character} (${times} times)` : character)).join(", ");
-}
-
-const LIFETIMES: Record<string, string> = {
-  "this session": "until this session ends",
-  "this project, for you": "in this project's settings, only for you, until you remove it",
-  "this project, for everyone": "in this project's shared settings, for everyone who works on it, until someone removes it",
-  "all your projects": "in your own settings, for all your projects, until you remove it",
-};
-
-/** Where a grant is stored, and for how long. */
-export function lifetimeText(destination: string): string {
-  return LIFETIMES[destination] ?? destination;
-}
-
-/** Rules and directories first. A change of the mode is listed last, because it allows more than this request. */
-export function sortedSuggestions(suggestions: readonly Suggestion[]): Suggestion[] {
-  return suggestions.toSorted((a, b) => Number(a.kind === "mode") - Number(b.kind === "mode"));
 }

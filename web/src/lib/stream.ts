@@ -1,5 +1,5 @@
 // The connection to the event stream. It never ends by itself: after a failure it reconnects with `Last-Event-ID`, first
-// quickly, then every few seconds, and at once when the machine wakes up or the network returns.
+// quickly, then every few seconds, and immediately when the machine wakes up or the network returns.
 import { ApiError, isSignedOut, send } from "./api";
 import { SseParser, type SseMessage } from "./sse-parser";
 

@@ -19,7 +19,7 @@ export type Wait = Agent["waits"][number];
 export type Question = Wait["questions"][number];
 export type FormField = Wait["form"][number];
 export type WaitDetails = WithComplete<Reply<"/api/waits/{wait}">, "request">;
-export type Suggestion = WaitDetails["suggestions"][number];
+export type GrantOption = WaitDetails["suggestions"][number];
 export type Answer = Body<"/api/waits/{wait}/answer">;
 
 export type Turn = Reply<"/api/agents/{agent}/turns">[number];

@@ -20,12 +20,12 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta, TeamSignal
-from claude_headspace.kernel.forms import parse_form
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.forms import parse_form
+from claude_headspace.kernel.wait.request import Ask
 
 ATTENTION = {
     "permission_prompt": "permission",
@@ -65,7 +65,7 @@ def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
         given, result = fit(shape.tool_input, wire.WireToolInput)[0], RESULT_FIELDS.get(envelope.name)
         outcome = getattr(shape, result) if result else None
         use = tools.tool_use(shape.tool_name, shape.tool_input, shape.tool_use_id, given, outcome)
-        fact = TOOL_FACTS[envelope.name](shape, given, use)
+        fact = TOOL_FACTS[envelope.name](use, given, shape)
         if kind in TEXT_KINDS:
             text = use.input if kind is HookKind.BEFORE_TOOL else use.result
             texts = (ToolText(TEXT_KINDS[kind], use.name or None, text),)
@@ -114,18 +114,14 @@ def _team_signal(kind: HookKind | None, body: Any) -> TeamSignal:
 # --- tools ------------------------------------------------------------------------------------------------------------
 
 
-def _tool_started(_shape: wire.WireTool, body: wire.WireToolInput, use: ToolUse) -> Fact:
-    return tools.tool_started(use, body)
-
-
-def _permission_asked(shape: wire.WirePermissionRequest, body: wire.WireToolInput, use: ToolUse) -> Fact:
+def _permission_asked(use: ToolUse, body: wire.WireToolInput, shape: wire.WirePermissionRequest) -> Fact:
     summary, tool = tools.summary_of(body), short(shape.tool_name)
     ask = use.ask or Ask("permission", f"{tool}: {summary}" if summary else tool)
     suggestions = msgspec.json.encode(shape.permission_suggestions).decode() if shape.permission_suggestions else ""
     return facts.PermissionAsked(tool, tools.digest(shape.tool_input), summary, ask, suggestions)
 
 
-def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput, _use: ToolUse) -> Fact:
+def _tool_finished(_use: ToolUse, body: wire.WireToolInput, shape: wire.WirePostToolUse) -> Fact:
     response = fit(shape.tool_response, wire.WireToolResponse)[0]
     background = None
     if response.background_task_id:
@@ -141,13 +137,13 @@ def _tool_finished(shape: wire.WirePostToolUse, body: wire.WireToolInput, _use: 
     )
 
 
-def _tool_failed(shape: wire.WirePostToolUseFailure, _body: wire.WireToolInput, _use: ToolUse) -> Fact:
+def _tool_failed(_use: ToolUse, _body: wire.WireToolInput, shape: wire.WirePostToolUseFailure) -> Fact:
     return facts.ToolFailed(
         short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.error)
     )
 
 
-def _tool_refused(shape: wire.WirePermissionDenied, _body: wire.WireToolInput, _use: ToolUse) -> Fact:
+def _tool_refused(_use: ToolUse, _body: wire.WireToolInput, shape: wire.WirePermissionDenied) -> Fact:
     return facts.ToolRefused(
         short(shape.tool_use_id), short(shape.tool_name), tools.digest(shape.tool_input), one_line(shape.reason)
     )
@@ -217,12 +213,18 @@ def _subagent_stopped(shape: wire.WireStop | wire.WireStopFailure) -> Fact:
     return facts.SubagentStopped(shape.last_assistant_message or "")
 
 
+def _teammate_stopped(shape: wire.WireTeammate) -> Fact:
+    """A client that leads a team names it after its session. Its teammates are its sub-agents."""
+    leads = bool(shape.session_id) and shape.team_name == f"session-{shape.session_id[:8]}"
+    return facts.TeammateStopped(short(shape.teammate_name), leads or bool(shape.agent_id))
+
+
 def _observed(_shape: wire.WireHook) -> Fact:
     return facts.Observed()
 
 
-TOOL_FACTS: dict[str, Callable[[Any, wire.WireToolInput, ToolUse], Fact]] = {
-    "PreToolUse": _tool_started,
+TOOL_FACTS: dict[str, Callable[[ToolUse, wire.WireToolInput, Any], Fact]] = {
+    "PreToolUse": tools.tool_started,
     "PermissionRequest": _permission_asked,
     "PermissionDenied": _tool_refused,
     "PostToolUse": _tool_finished,
@@ -248,6 +250,7 @@ FACTS: dict[str, Callable[[Any], Fact]] = {
     "CwdChanged": lambda shape: facts.DirectoryChanged(shape.new_cwd),
     "Elicitation": _elicitation,
     "ElicitationResult": _elicitation_answered,
+    "TeammateIdle": _teammate_stopped,
 }
 """Hooks with a fact of their own. All others only show that the agent is alive."""
 

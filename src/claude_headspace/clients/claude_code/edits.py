@@ -1,9 +1,9 @@
 """The changes of files that tool calls of Claude Code request. Pure and total: an unknown input requests none."""
 
 from claude_headspace.clients.claude_code import wire
-from claude_headspace.kernel.requested_edit import Replacement, RequestedCell, RequestedEdit
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolKind, ToolUse
+from claude_headspace.kernel.wait.requested_edit import Replacement, RequestedCell, RequestedEdit
 
 DELETE, INSERT = "delete", "insert"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from claude_headspace.kernel.hooks import HELD, HookKind
+from claude_headspace.kernel.hooks import HookKind
 
 KINDS: dict[str, HookKind] = {
     "SessionStart": HookKind.SESSION_START,
@@ -30,7 +30,3 @@ NAMES: dict[HookKind, str] = {kind: name for name, kind in KINDS.items()}
 def hook_names(kinds: Collection[HookKind]) -> frozenset[str]:
     """The names of the hooks of these kinds."""
     return frozenset(NAMES[kind] for kind in kinds)
-
-
-HELD_HOOKS = hook_names(HELD)
-"""The hooks that the client keeps open while its dialog is on the screen."""

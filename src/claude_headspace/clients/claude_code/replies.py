@@ -16,10 +16,10 @@ import msgspec
 from claude_headspace.clients.claude_code.hook_kinds import KINDS
 from claude_headspace.clients.claude_code.suggestions import selected_updates
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, answers_to_question
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
+from claude_headspace.kernel.wait.answers import Answer, answers_to_question
 
 # --- verdicts and context ---------------------------------------------------------------------------------------------
 

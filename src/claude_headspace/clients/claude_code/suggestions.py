@@ -12,18 +12,18 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.grants import Suggestion
 from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.tolerant_json import UNREADABLE
+from claude_headspace.kernel.wait.grants import Destination, GrantOption
 
 Update = dict[str, Any]
 """A permission update as the client suggests and accepts it."""
 
 DESTINATIONS = {
-    "session": "this session",
-    "localSettings": "this project, for you",
-    "projectSettings": "this project, for everyone",
-    "userSettings": "all your projects",
+    "session": Destination.SESSION,
+    "localSettings": Destination.PROJECT_OF_USER,
+    "projectSettings": Destination.PROJECT,
+    "userSettings": Destination.USER,
 }
 RULE_WORDS = {
     ("addRules", "allow"): "Allow {}",
@@ -48,18 +48,18 @@ DIVISIBLE = {
 
 
 class _Offer(NamedTuple):
-    suggestion: Suggestion
+    option: GrantOption
     update: Update
 
 
-def suggestions_of(stored: str) -> tuple[Suggestion, ...]:
-    """The suggestions of a dialog, from the JSON that the client sent."""
-    return tuple(offer.suggestion for offer in _offers(stored))
+def grant_options(stored: str) -> tuple[GrantOption, ...]:
+    """What the client suggests with a dialog, from the JSON that the client sent."""
+    return tuple(offer.option for offer in _offers(stored))
 
 
 def selected_updates(stored: str, ids: Collection[str]) -> list[Update]:
     """The permission updates for the client: only those that were selected."""
-    return [offer.update for offer in _offers(stored) if offer.suggestion.id in ids]
+    return [offer.update for offer in _offers(stored) if offer.option.id in ids]
 
 
 def _offers(stored: str) -> list[_Offer]:
@@ -68,7 +68,7 @@ def _offers(stored: str) -> list[_Offer]:
     except UNREADABLE:
         return []
     offers = (_offer(part) for update in updates for part in _divided(update))
-    return list({offer.suggestion.id: offer for offer in offers if offer is not None}.values())
+    return list({offer.option.id: offer for offer in offers if offer is not None}.values())
 
 
 def _divided(update: Update) -> Iterator[Update]:
@@ -86,7 +86,7 @@ def _offer(update: Update) -> _Offer | None:
     if not words or destination is None or is_altered(words):
         return None
     mark = hashlib.blake2b(msgspec.json.encode(update, order="sorted"), digest_size=3).hexdigest()
-    return _Offer(Suggestion(id=f"{kind}-{mark}", kind=kind, words=words, destination=destination), update)
+    return _Offer(GrantOption(id=f"{kind}-{mark}", kind=kind, words=words, destination=destination), update)
 
 
 def _words(update: Update) -> tuple[Literal["rule", "mode", "directory"], str]:

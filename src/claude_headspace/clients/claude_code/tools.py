@@ -14,7 +14,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short, strings_under
 from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse
-from claude_headspace.kernel.wait_request import Ask, Option, Question
+from claude_headspace.kernel.wait.request import Ask, Option, Question
 
 TOOLS: dict[str, Tool] = {
     SHELL_TOOL: Tool(kind=ToolKind.SHELL, wants="run"),
@@ -92,6 +92,12 @@ def tool_use(
     )
 
 
+def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name of the tool and its input, from the payload of a hook. Empty if there are none."""
+    given = payload.get("tool_input")
+    return str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}
+
+
 def digest(tool_input: object) -> str:
     """Identify an input: the dialog of a call repeats its input but not its id.
 
@@ -129,7 +135,7 @@ def answer_of(answers: dict[str, object]) -> str:
     return "\n".join(f"{question} {answer}" for question, answer in answers.items() if isinstance(answer, str))
 
 
-def tool_started(use: ToolUse, body: wire.WireToolInput) -> facts.ToolStarted:
+def tool_started(use: ToolUse, body: wire.WireToolInput, _hook: wire.WireTool | None = None) -> facts.ToolStarted:
     """A call begins; without an id it is identified by its tool and input."""
     name, mark = short(use.name), digest(use.input)
     return facts.ToolStarted(short(use.id or f"{name}:{mark}"), name, mark, summary_of(body), use.ask)

@@ -177,6 +177,13 @@ class WireTask(WireHook):
     task_subject: str = ""
 
 
+class WireTeammate(WireHook):
+    """A teammate is idle."""
+
+    teammate_name: str = ""
+    team_name: str = ""
+
+
 class WireTeam(msgspec.Struct):
     """The fields of hooks about a teammate."""
 
@@ -228,7 +235,7 @@ HOOKS: dict[str, type[WireHook]] = {
     "FileChanged": WireHook,
     "WorktreeCreate": WireHook,
     "WorktreeRemove": WireHook,
-    "TeammateIdle": WireHook,
+    "TeammateIdle": WireTeammate,
     "Elicitation": WireElicitation,
     "ElicitationResult": WireElicitation,
 }

@@ -13,7 +13,7 @@ from claude_headspace.clients.claude_code import tools, wire
 from claude_headspace.clients.claude_code.decode import hook_meta
 from claude_headspace.clients.claude_code.messages import finished_task
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, Observations
 from claude_headspace.kernel.facts import Event, Fact
 from claude_headspace.kernel.text import short
 from claude_headspace.kernel.tolerant_json import fit
@@ -29,6 +29,7 @@ class WirePlate(wire.WireHook):
     tool_input: Any = None
     tool_use_id: str | None = None
     prompt: str = ""
+    git_branch: str | None = None
     error: str | None = None
 
     @property
@@ -57,12 +58,17 @@ def decode(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     return Event(
         meta,
         FACTS[envelope.name](shape, given),
-        envelope.observations,
+        _with_branch(envelope.observations, shape.git_branch),
         envelope.decisions,
         misfit or anomaly or envelope.observations.anomaly,
         tool=tools.tool_use(shape.tool_name, shape.input, shape.tool_use_id, given) if shape.tool_name else None,
         session_only=True,
     )
+
+
+def _with_branch(observations: Observations, branch: str | None) -> Observations:
+    """The branch that the sender observed counts more than the one of the directory, which may be elsewhere by now."""
+    return msgspec.structs.replace(observations, branch=short(branch)) if branch else observations
 
 
 def _tool_started(shape: WirePlate, given: wire.WireToolInput) -> Fact:

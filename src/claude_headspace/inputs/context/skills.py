@@ -1,4 +1,7 @@
-"""Finds the SKILL.md of a skill: first in the project, then in the config dirs of Claude Code."""
+"""Finds the file of a skill: first in the project, then in the config dirs of Claude Code.
+
+A skill is `skills/<name>/SKILL.md`, or a command: `commands/<name>.md`.
+"""
 
 import os
 import re
@@ -16,10 +19,10 @@ def find_skill(name: str, project_root: str, config_dirs: Iterable[Path]) -> Ski
     if not _NAME.fullmatch(name):
         return None
     for base in (Path(project_root) / ".claude", *config_dirs):
-        path = base / "skills" / name / "SKILL.md"
-        text = _read(path)
-        if text is not None:
-            return parse_skill(name, text, str(path))
+        for path in (base / "skills" / name / "SKILL.md", base / "commands" / f"{name}.md"):
+            text = _read(path)
+            if text is not None:
+                return parse_skill(name, text, str(path))
     return None
 
 

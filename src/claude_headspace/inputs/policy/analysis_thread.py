@@ -6,16 +6,17 @@ Rules
 """
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 MAX_ABANDONED = 8
 
 _Result = TypeVar("_Result")
-_Job = Callable[[], None]
+_Job = tuple[Callable[[], Any], Future[Any]]
+"""What to run, and where its result goes."""
 
 
 class AnalysisThread:
@@ -29,11 +30,10 @@ class AnalysisThread:
     async def run(self, job: Callable[[], _Result], seconds: float) -> _Result:
         """Run a job and return its result. Raises `TimeoutError` if it takes too long."""
         thread = self._ensure_thread()
-        loop = asyncio.get_running_loop()
-        result: asyncio.Future[_Result] = loop.create_future()
-        self._jobs.put(lambda: _run_job(job, loop, result))
+        result: Future[_Result] = Future()
+        self._jobs.put((job, result))
         try:
-            return await asyncio.wait_for(result, seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(result), seconds)
         except TimeoutError:
             self._abandon(thread)
             raise
@@ -60,23 +60,11 @@ class AnalysisThread:
 
 
 def _work(jobs: "SimpleQueue[_Job | None]") -> None:
-    while (job := jobs.get()) is not None:
-        job()
-
-
-def _run_job(job: Callable[[], Any], loop: asyncio.AbstractEventLoop, result: "asyncio.Future[Any]") -> None:
-    try:
-        value, error = job(), None
-    except Exception as problem:  # noqa: BLE001  # the caller gets it
-        value, error = None, problem
-
-    def settle() -> None:
-        if result.done():
-            return
-        if error is not None:
+    while (next_job := jobs.get()) is not None:
+        job, result = next_job
+        if not result.set_running_or_notify_cancel():
+            continue
+        try:
+            result.set_result(job())
+        except Exception as error:  # noqa: BLE001  # the caller gets it
             result.set_exception(error)
-        else:
-            result.set_result(value)
-
-    with contextlib.suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(settle)

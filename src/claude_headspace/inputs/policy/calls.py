@@ -4,58 +4,53 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
-from claude_headspace.inputs.policy.inspection import Effects, Request, inspect
-from claude_headspace.kernel.facts import Event
+from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
+from claude_headspace.inputs.policy.files import Contact, RuleBook
 from claude_headspace.kernel.hidden_characters import has_hidden
 from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
-from claude_headspace.kernel.policy.rules import matches_any, name_pattern
+from claude_headspace.kernel.policy.rules import name_pattern
 from claude_headspace.kernel.text import strings_in, strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 
 MAX_RECIPIENTS = 50
 
-Inspect = Callable[[Request], Effects]
+Analyse = Callable[[Invocation], Effects]
 
 
 class UnknownTool(TypeError):
     """The event names no tool."""
 
 
-def analyse_event(
-    event: Event, book: RuleBook, *, home: str, project: str = "", inspect_call: Inspect = inspect
-) -> Call:
-    """Analyse the tool call of an event. Raises `UnknownTool` if the event names no tool."""
-    if event.tool is None or not event.tool.name:
-        raise UnknownTool
-    directory = event.meta.cwd if event.meta.cwd and event.meta.cwd.startswith("/") else home or "/"
-    return analyse_call(event.tool, book, directory=directory, home=home, project=project, inspect_call=inspect_call)
-
-
 def analyse_call(
-    tool: ToolUse, book: RuleBook, *, directory: str, home: str, project: str = "", inspect_call: Inspect = inspect
+    tool: ToolUse | None,
+    book: RuleBook,
+    *,
+    directory: str,
+    home: str,
+    project: str = "",
+    analyse: Analyse = analyse_effects,
 ) -> Call:
-    """Analyse a tool call. Raises `TypeError` if its input is not an object."""
+    """Analyse a tool call. Raises `UnknownTool` without a tool, `TypeError` if its input is not an object."""
+    if tool is None or not tool.name:
+        raise UnknownTool
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
         raise TypeError("the input of the tool call is not an object")
     commands = tuple(_find_commands(tool, tool_input))
-    request = Request(tool.name, commands, tool.files, directory, home, project)
-    effects = inspect_call(request) if commands or tool.files else Effects()
-    message = _find_message(tool.name, tool_input, book) or _find_mail(effects.programs, book)
+    directory = directory if directory.startswith("/") else home or "/"
+    invocation = Invocation(tool.name, commands, tool.files, directory, home, project)
+    effects = analyse(invocation) if commands or tool.files else Effects()
+    hidden = has_hidden(" ".join(strings_in(tool_input)))
     return Call(
         tool=tool.name,
         programs=effects.programs,
         paths=effects.paths,
-        traits=(*effects.traits, *_find_hidden_characters(tool_input)),
-        message=message,
+        traits=(*effects.traits, Trait.HIDDEN_CHARACTERS) if hidden else effects.traits,
+        message=_find_message(tool.name, tool_input, book) or _find_mail(effects.programs, book),
         home=home,
         project=project,
+        depends_on_files=effects.depends_on_files,
     )
-
-
-def _find_hidden_characters(tool_input: dict[str, Any]) -> tuple[Trait, ...]:
-    return (Trait.HIDDEN_CHARACTERS,) if any(has_hidden(text) for text in strings_in(tool_input)) else ()
 
 
 COMMAND_FIELDS = (
@@ -99,20 +94,14 @@ def _quoted_arguments(tool_input: dict[str, Any]) -> list[str]:
 
 
 def _find_message(tool: str, tool_input: dict[str, Any], book: RuleBook) -> Message | None:
-    kind = _message_kind(tool, book.messaging)
+    """Return the message that a tool drafts or sends. A tool that matches both is a draft."""
+    messaging = book.messaging
+    kinds = (("draft", messaging.draft), ("send", messaging.send))
+    kind = next((kind for kind, tools in kinds if name_pattern(tools).fullmatch(tool)), None)
     if kind is None:
         return None
-    addresses = [
-        part.strip() for text in strings_under(tool_input, book.messaging.recipients) for part in text.split(",")
-    ]
+    addresses = [part.strip() for text in strings_under(tool_input, messaging.recipients) for part in text.split(",")]
     return Message(kind, _build_recipients(addresses, book))
-
-
-def _message_kind(tool: str, messaging: Messaging) -> str | None:
-    """Return `draft` or `send` for a tool, or None. A tool that matches both is a draft."""
-    if matches_any(messaging.draft, tool):
-        return "draft"
-    return "send" if matches_any(messaging.send, tool) else None
 
 
 def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:

@@ -2,8 +2,9 @@
 
 Rules
 - The analysis reads files. It runs in a thread with a time limit, before the engine processes the event (`prepare`);
-  large calls are inspected in another process (`inspector`). The verdict is computed later, when the agent is known
+  large calls are analysed in another process (`analyser`). The verdict is computed later, when the agent is known
   (`judge`), without I/O.
+- A call that repeats an earlier one is not analysed again, unless the result depends on files or the rules changed.
 - An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
   reports the problem until it is corrected.
 - If a call cannot be analysed, the client asks the user, with the reason. `/health` counts these calls, and those for
@@ -24,12 +25,12 @@ from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.inputs.policy.analyser import TIMED_OUT, Analyser, AnalysisFailed
 from claude_headspace.inputs.policy.analysis_thread import AnalysisThread
-from claude_headspace.inputs.policy.calls import UnknownTool, analyse_event
+from claude_headspace.inputs.policy.calls import UnknownTool, analyse_call
 from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
-from claude_headspace.inputs.policy.inspector import TIMED_OUT, InspectionFailed, Inspector
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.decide import decide, get_subject
+from claude_headspace.kernel.decide import Match, decide, get_subject, match_call
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.call import Call
@@ -37,6 +38,7 @@ from claude_headspace.kernel.policy.rules import Policy, Rule
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.tolerant_json import NOT_AN_OBJECT
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.ports import Received
 
 log = structlog.get_logger(__name__)
@@ -54,18 +56,29 @@ LAPSE_MERGE_WINDOW: Micros = 60 * SECOND
 """Unguarded calls with the same reason within this time count as one lapse."""
 MAX_PREPARED = 1_000
 MAX_PROJECTS = 200
+MAX_RECENT = 500
+MAX_RECENT_CHARS = 4_000
+"""Longer inputs are not remembered: they rarely repeat."""
 
-EXPECTED_FAILURES = (TimeoutError, InspectionFailed)
+EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
 
 NOT_ASKED = "the daemon was down, busy or starting"
+ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
+
+
+class Analysis(msgspec.Struct, frozen=True):
+    """A tool call, and the rules of a policy that match it."""
+
+    policy: Policy
+    call: Call
+    matches: list[Match]
 
 
 class PreparedCall(msgspec.Struct, frozen=True):
     """The input of a verdict."""
 
-    policy: Policy
-    call: Call | None
-    """None if no rule can match it, or if the analysis failed."""
+    analysis: Analysis | None
+    """None if the analysis failed."""
     lapse: str | None = None
     """Why the verdict cannot be enforced."""
     failure: str | None = None
@@ -85,6 +98,9 @@ class ProjectRules(msgspec.Struct, frozen=True):
     """The rules of a project's file."""
 
     file_stamp: object
+    base: Policy
+    policy: Policy
+    """The base with the rules of the project."""
     rules: tuple[Rule, ...] = ()
     """The last valid rules."""
     problem: str | None = None
@@ -116,9 +132,11 @@ class PolicyGuard:
         self._preset = preset
         self._home = str(home or Path.home())
         self._thread = AnalysisThread()
-        self._inspector = Inspector()
+        self._analyser = Analyser()
         self._unanalysed = 0
         self._prepared: OrderedDict[str, PreparedCall] = OrderedDict()
+        self._recent: OrderedDict[tuple[str, ...], Analysis] = OrderedDict()
+        """Analyses of repeated calls, the last used ones at the end. Only those that no file can change."""
         self._projects: dict[str, ProjectRules] = {}
         self._refreshed_at: float | None = None
         self._file_stamps: object = None
@@ -128,9 +146,9 @@ class PolicyGuard:
         self._refresh()
 
     def close(self) -> None:
-        """End the analysis thread and the worker process."""
+        """End the analysis thread and the analysis process."""
         self._thread.close()
-        self._inspector.close()
+        self._analyser.close()
 
     # --- analysis ---
 
@@ -139,33 +157,44 @@ class PolicyGuard:
         envelope = received.envelope
         if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
-        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else NOT_ASKED
+        lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
-            prepared = await self._thread.run(lambda: self._analyse(received, lapse), self._timeout_seconds)
+            analysis = await self._thread.run(lambda: self._analyse(received), self._timeout_seconds)
+            prepared = PreparedCall(analysis, lapse)
         except UnknownTool as error:
             unreadable = received.event.anomaly == NOT_AN_OBJECT
             prepared = (
-                PreparedCall(self.book.policy, None, lapse, NOT_AN_OBJECT)
-                if unreadable
-                else PreparedCall(self.book.policy, None, _describe_error(error))
+                PreparedCall(None, lapse, NOT_AN_OBJECT) if unreadable else PreparedCall(None, _describe_error(error))
             )
         except Exception as error:
             log.warning("call_not_analysed", event_id=envelope.id, exc_info=not isinstance(error, EXPECTED_FAILURES))
             self._unanalysed += 1
-            prepared = PreparedCall(self.book.policy, None, lapse, _describe_error(error))
+            prepared = PreparedCall(None, lapse, _describe_error(error))
         self._prepared[envelope.id] = prepared
         while len(self._prepared) > MAX_PREPARED:
             self._prepared.popitem(last=False)
 
-    def _analyse(self, received: Received, lapse: str | None) -> PreparedCall:
+    def _analyse(self, received: Received) -> Analysis:
         self._refresh()
         envelope, event = received.envelope, received.event
         root = envelope.observations.project_root or ""
         if envelope.original_payload is not None:  # rules apply to what runs, not to what is stored
             event = decode(msgspec.structs.replace(envelope, payload=envelope.original_payload), received.body)
-        call = analyse_event(event, self.book, home=self._home, project=root, inspect_call=self._inspector.inspect)
-        policy = self._add_project_rules(root)
-        return PreparedCall(policy, call if policy.index.candidates(call) else None, lapse)
+        policy, directory = self._policy_for(root), event.meta.cwd or ""
+        key = directory, root, repr((event.tool.name, event.tool.input) if event.tool is not None else None)
+        found = self._recent.pop(key, None)
+        if found is None or found.policy is not policy:
+            found = self._analyse_tool(event.tool, policy, directory, root)
+        if not found.call.depends_on_files and len(key[-1]) <= MAX_RECENT_CHARS:
+            self._recent[key] = found
+            if len(self._recent) > MAX_RECENT:
+                self._recent.popitem(last=False)
+        return found
+
+    def _analyse_tool(self, tool: ToolUse | None, policy: Policy, directory: str, root: str) -> Analysis:
+        home, analyse = self._home, self._analyser.analyse
+        call = analyse_call(tool, self.book, directory=directory, home=home, project=root, analyse=analyse)
+        return Analysis(policy, call, match_call(policy, call))
 
     def _refresh(self) -> None:
         """Read the user's files again if they changed. An invalid file changes only `failure`."""
@@ -184,18 +213,18 @@ class PolicyGuard:
             self.failure = "policy.toml or contacts.toml is invalid, so the last valid rules are in force"
             log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
 
-    def _add_project_rules(self, root: str) -> Policy:
-        """Return the policy with the rules of a project."""
-        policy = self.book.policy
+    def _policy_for(self, root: str) -> Policy:
+        """Return the policy with the rules of a project: the same object until one of the files changes."""
+        base = self.book.policy
         if not root.startswith("/"):
-            return policy
+            return base
         stamp = _file_stamps(Path(root) / PROJECT_FILE)
         project = self._projects.get(root)
-        if project is None or project.file_stamp != stamp:
+        if project is None or project.file_stamp != stamp or project.base is not base:
             if len(self._projects) >= MAX_PROJECTS:
                 self._projects.clear()
-            project = self._projects[root] = _read_project(root, stamp, project.rules if project else ())
-        return msgspec.structs.replace(policy, rules=(*policy.rules, *project.rules)) if project.rules else policy
+            project = self._projects[root] = _read_project(root, stamp, base, project.rules if project else ())
+        return project.policy
 
     # --- verdicts ---
 
@@ -204,16 +233,17 @@ class PolicyGuard:
         prepared = self._prepared.pop(envelope.id, None) if last else self._prepared.get(envelope.id)
         if prepared is None:
             return ABSTAIN
-        verdict, lapse = ABSTAIN, prepared.lapse
+        verdict, lapse, analysis = ABSTAIN, prepared.lapse, prepared.analysis
         if prepared.failure is not None:
-            verdict = _ask_about_failure(prepared)
+            verdict = self._ask_about_failure(prepared.failure)
         try:
-            if prepared.call is not None:
-                verdict = self._without_secrets(decide(prepared.policy, get_subject(agent), prepared.call))
+            if analysis is not None and analysis.matches:
+                found = decide(analysis.policy, get_subject(agent), analysis.call, analysis.matches)
+                verdict = self._without_secrets(found)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             self._unanalysed += 1
-            verdict = _ask_about_failure(msgspec.structs.replace(prepared, failure=_describe_error(error)))
+            verdict = self._ask_about_failure(_describe_error(error))
         if lapse is None:
             return verdict
         self._record_lapse(lapse, envelope.fired_at)
@@ -222,6 +252,17 @@ class PolicyGuard:
     def _without_secrets(self, verdict: Verdict) -> Verdict:
         """The verdict as it is stored: its reason can quote the call."""
         return msgspec.structs.replace(verdict, reason=self._redact(verdict.reason)) if verdict.reason else verdict
+
+    def refuse(self, hook: str, reason: str) -> Verdict:
+        """Return the verdict on a call that could not be read at all. Other hooks get none."""
+        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+            return ABSTAIN
+        self._unanalysed += 1
+        return self._ask_about_failure(reason.rstrip("."))
+
+    def _ask_about_failure(self, failure: str) -> Verdict:
+        reason = f"Headspace asks you to decide: {failure}. (rule {NOT_ANALYSED_RULE})"
+        return Verdict(Ruling.ASK, NOT_ANALYSED_RULE, reason, enforced=not self.book.policy.record_only)
 
     def _record_lapse(self, reason: str, at: Micros) -> None:
         last = self.lapses[-1] if self.lapses else None
@@ -247,25 +288,26 @@ class PolicyGuard:
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
 
 
-def _read_project(root: str, stamp: object, previous: tuple[Rule, ...]) -> ProjectRules:
+def _reason_not_asked(envelope: Envelope) -> str:
+    return ONLY_REPORTED if envelope.observations.only_reports else NOT_ASKED
+
+
+def _read_project(root: str, stamp: object, base: Policy, previous: tuple[Rule, ...]) -> ProjectRules:
     try:
-        return ProjectRules(stamp, read_project_rules(root))
+        rules, problem = read_project_rules(root), None
     except BadConfiguration as error:
-        log.error("policy_invalid", problem=error.message)  # noqa: TRY400  # the message is complete
-        return ProjectRules(stamp, previous, error.message)
+        rules, problem = previous, error.message
+        log.error("policy_invalid", problem=problem)  # noqa: TRY400  # the message is complete
+    policy = msgspec.structs.replace(base, rules=(*base.rules, *rules)) if rules else base
+    return ProjectRules(stamp, base, policy, rules, problem)
 
 
 def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return TIMED_OUT
-    if isinstance(error, InspectionFailed):
+    if isinstance(error, AnalysisFailed):
         return str(error)
     return f"internal error ({type(error).__name__})"
-
-
-def _ask_about_failure(prepared: PreparedCall) -> Verdict:
-    reason = f"Headspace asks you to decide: {prepared.failure}. (rule {NOT_ANALYSED_RULE})"
-    return Verdict(Ruling.ASK, NOT_ANALYSED_RULE, reason, enforced=not prepared.policy.record_only)
 
 
 def _file_stamps(*paths: Path) -> list[object]:

@@ -1,4 +1,4 @@
-"""Reports new files in one directory: at once on Linux and macOS, never on other systems.
+"""Reports new files in one directory: immediately on Linux and macOS, never on other systems.
 
 The reader of the directory also polls. If watching is not possible (another system, a network file system, no watches
 left), files are only found later. `watch.files.FileWatch` collects changes for 50 ms, which is too long for hooks.

@@ -11,11 +11,14 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
+import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.inputs.receive.receiver import HookReceiver, event_name
 from claude_headspace.ports import HookCounters, Received
+
+log = structlog.get_logger(__name__)
 
 Held = Callable[[Awaitable[None]], Awaitable[bytes]]
 """A reply that a person gives later. Its argument completes when the sender disconnects."""
@@ -26,6 +29,10 @@ class Reply(NamedTuple):
 
     content: bytes | Held
     is_stored: bool
+
+
+ReplyToRefused = Callable[[str, str], bytes]
+"""The reply for the client to a hook that cannot be processed: its name and the reason. Empty if there is none."""
 
 
 class ReplyToHook(Protocol):
@@ -42,6 +49,8 @@ TRUSTED = "headspace.trusted"
 """The scope key that authentication sets if the sender has the ingest token: it is the hook script."""
 HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
 """The header with which the hook script asks for the reply to the client alone."""
+FIRED_AT_HEADER = b"x-headspace-fired-at"
+"""The header with the fire time. The last one counts."""
 JSON = (b"content-type", b"application/json")
 MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 """How much of a body that is too large is read, so that the sender sees the error."""
@@ -52,7 +61,7 @@ LARGE_BODY_SECONDS = 60.0
 
 
 class HookEndpoint:
-    """Receives hooks. Their name is the end of the path, unless `read_event_name` reads it from the body."""
+    """Receives hooks. Their name is the end of the path, unless `read_event` reads name and fire time from the body."""
 
     def __init__(
         self,
@@ -60,13 +69,15 @@ class HookEndpoint:
         reply_to: ReplyToHook,
         max_body_bytes: int,
         counters: HookCounters,
-        read_event_name: Callable[[bytes], str] | None = None,
+        read_event: Callable[[bytes], tuple[str, float | None]] | None = None,
+        reply_to_refused: ReplyToRefused = lambda _name, _reason: b"",
     ) -> None:
         self._receiver = receiver
         self._reply_to = reply_to
         self._max_body_bytes = max_body_bytes
         self._counters = counters
-        self._read_event_name = read_event_name
+        self._read_event = read_event
+        self._reply_to_refused = reply_to_refused
         self._large_body = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,7 +89,15 @@ class HookEndpoint:
             reply, stored = await self._process(scope, receive)
         except HeadspaceError as error:
             self._counters.refused(error.code)
-            await send_json(send, error.status, msgspec.json.encode(error.body()))
+            answer = self._refusal(scope, error.message) if isinstance(error, BadRequest) else b""
+            await send_json(send, 200 if answer else error.status, answer or msgspec.json.encode(error.body()))
+            return
+        except Exception as error:
+            if not (answer := self._refusal(scope, f"internal error ({type(error).__name__})")):
+                raise
+            log.exception("hook_failed")
+            self._counters.refused("internal_error")
+            await send_json(send, 200, answer)
             return
         if stored:
             self._counters.stored(stored, time.perf_counter() - started)
@@ -89,6 +108,16 @@ class HookEndpoint:
         else:
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
+
+    def _refusal(self, scope: Scope, reason: str) -> bytes:
+        """What the client gets instead of an error, if it waits for a decision: an error would let the call through."""
+        if not scope.get(TRUSTED) or HOOK_REPLY_HEADER not in scope["headers"]:
+            return b""
+        try:
+            name = event_name(scope["path"].removeprefix(HOOK_PREFIX))
+        except BadRequest:
+            return b""
+        return self._reply_to_refused(name, reason)
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
         """The reply, and the name of the event if it is stored in the journal."""
@@ -101,7 +130,10 @@ class HookEndpoint:
                     body = await read_body(receive, length or 0, self._max_body_bytes)
             except TimeoutError as error:
                 raise BadRequest("too_slow", "The body took too long.", "Send it again.", status=408) from error
-            event = self._read_event_name(body) if self._read_event_name else scope["path"].removeprefix(HOOK_PREFIX)
+            event = scope["path"].removeprefix(HOOK_PREFIX)
+            if self._read_event is not None:
+                event, fired_at = self._read_event(body)
+                headers = headers if fired_at is None else [(FIRED_AT_HEADER, str(fired_at).encode()), *headers]
             trusted = bool(scope.get(TRUSTED))
             received = await self._receiver.receive(event, body, headers, trusted=trusted)
             for_client = trusted and HOOK_REPLY_HEADER in headers

@@ -282,6 +282,7 @@ class HookReceiver:
             project_root=project.project_root,
             branch=project.branch,
             commit=commit,
+            only_reports=b"only-reports" in notes,
         )
 
     def _fired_at(self, seconds: bytes, received_at: Micros) -> Micros:

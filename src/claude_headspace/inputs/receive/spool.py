@@ -8,6 +8,8 @@ Rules
   the event is stored already.
 - While the journal cannot be written, files stay in the spool.
 - Files that cannot be decoded are moved to `rejected/` and counted. The newest thousand are kept.
+- What is not a regular file (a directory, link, pipe, socket) is never opened. It is moved to `rejected/`, too, and
+  counted as quarantined. An entry that cannot be moved is skipped.
 - A file that is incomplete after a minute was abandoned by its writer and is rejected.
 - Hook scripts mark a spool with too many files as `full` and count the events that they drop (`lost`). The mark is
   removed when the spool is empty.
@@ -76,6 +78,8 @@ class SpoolCounts(NamedTuple):
     lost: int
     processed: int
     last_drain_at: Micros | None
+    quarantined: int
+    """Entries that are not regular files, in `rejected/`."""
 
 
 class Spool:
@@ -153,8 +157,8 @@ class Spool:
     def reopen(self) -> None:
         """Remove the mark `full`, so that hook scripts use the spool again."""
         full = self.folder / "full"
-        if full.exists():
-            full.unlink(missing_ok=True)
+        if os.path.lexists(full):
+            move_away(full, self.folder / "rejected") if full.is_dir() else full.unlink(missing_ok=True)
             log.warning("spool_was_full", lost=self.lost)
 
 
@@ -218,6 +222,7 @@ class SpoolReader(Loop):
     async def drain(self) -> None:
         """Process all files, oldest first, until no complete file is left."""
         self._has_incomplete = False
+        await asyncio.to_thread(self._quarantine)
         while paths := await asyncio.to_thread(list_files, self._folder):
             removed = 0
             for batch in _batches(paths):
@@ -297,15 +302,23 @@ class SpoolReader(Loop):
         return self._folder / "rejected"
 
     def _reject(self, path: Path, reason: str) -> None:
-        self._rejected.mkdir(mode=0o700, exist_ok=True)
         log.warning("spool_file_rejected", file=path.name, reason=reason)
         self._counters.refused("spool")
-        with suppress(FileNotFoundError):
-            path.replace(self._rejected / path.name)
+        move_away(path, self._rejected)
         self._spool.forget(path)
-        for oldest in sorted(self._rejected.iterdir())[:-MAX_REJECTED]:
+        for oldest in sorted(Path(entry.path) for entry in _files(self._rejected))[:-MAX_REJECTED]:
             log.warning("rejected_file_removed", file=oldest.name)
             oldest.unlink(missing_ok=True)
+
+    def _quarantine(self) -> None:
+        """Move everything away that has the name of an event and is not a regular file."""
+        if os.path.lexists(self._folder) and not self._folder.is_dir():
+            raise NotADirectoryError(f"{self._folder} is not a directory: remove it")
+        for entry in list(_entries(self._folder)):
+            if entry.name.endswith(".json") and not entry.is_file(follow_symlinks=False):
+                log.warning("spool_entry_quarantined", entry=entry.name)
+                if not move_away(Path(entry.path), self._rejected):
+                    log.warning("spool_entry_stays", entry=entry.name)
 
     # --- health ---
 
@@ -314,6 +327,7 @@ class SpoolReader(Loop):
         return SpoolCounts(
             depth=self._spool.depth,
             rejected=sum(1 for _ in _files(self._rejected)),
+            quarantined=sum(1 for each in _entries(self._rejected) if not each.is_file(follow_symlinks=False)),
             lost=self._spool.lost,
             processed=self._processed,
             last_drain_at=self._last_drain_at,
@@ -324,6 +338,7 @@ class SpoolReader(Loop):
         counts = self.counts()
         parts = [f"{counts.depth} waiting" if counts.depth else "empty"]
         parts += [f"{counts.rejected} rejected"] if counts.rejected else []
+        parts += [f"{counts.quarantined} quarantined"] if counts.quarantined else []
         parts += [f"{counts.lost} lost while it was full"] if counts.lost else []
         return self.running, self.failure, ", ".join(parts)
 
@@ -372,15 +387,44 @@ def _fired_at(entry: "os.DirEntry[str]") -> float:
 
 
 def _files(folder: Path) -> "Iterator[os.DirEntry[str]]":
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        yield from (entry for entry in entries if entry.name.endswith(".json"))
+    """The events in a folder: regular files."""
+    for entry in _entries(folder):
+        if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False):
+            yield entry
+
+
+def _entries(folder: Path) -> "Iterator[os.DirEntry[str]]":
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        yield from entries
+
+
+def move_away(path: Path, folder: Path) -> bool:
+    """Move an entry into a folder, under a name that is free. Returns whether it is gone."""
+    try:
+        if not folder.is_dir() or folder.is_symlink():
+            if os.path.lexists(folder):
+                folder.rename(_free_name(folder))
+            folder.mkdir(mode=0o700)
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o700)  # a directory without permissions cannot be moved
+        path.rename(_free_name(folder / path.name))
+    except OSError:
+        return not os.path.lexists(path)
+    return True
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.{number}") if number else path for number in range(MAX_REJECTED))
+    return next((each for each in names if not os.path.lexists(each)), path)
 
 
 def _size(path: Path) -> int:
+    """The size of a file; 0 if there is none."""
     try:
-        return path.stat().st_size
-    except FileNotFoundError:
+        found = path.lstat()
+    except OSError:
         return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
@@ -404,13 +448,16 @@ def read_file(path: Path, max_payload_bytes: int, now: Micros) -> SpoolFile | No
         raise
     except OSError as error:
         raise BadSpoolFile(f"it cannot be opened: {error.strerror}") from error
-    with os.fdopen(handle, "rb") as file:
+    try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise BadSpoolFile("it is not a regular file")
         if found.st_size > max_payload_bytes + MAX_NOTES_BYTES:
             raise BadSpoolFile(f"it is larger than {max_payload_bytes} bytes")
-        text = file.read()
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            text = file.read()
+    finally:
+        os.close(handle)
     head, _, payload = text.partition(b"\n")
     if not payload.endswith(b"\n"):
         if now - found.st_mtime_ns // 1_000 > ABANDONED_AFTER:

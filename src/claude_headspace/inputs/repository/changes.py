@@ -177,8 +177,10 @@ def _new_file(path: str, content: bytes, size: int) -> FileChange:
         removed=0,
         diff=f"Binary files /dev/null and b/{path} differ\n" if is_binary else format_diff(path, hunks, created=True),
         source="git",
+        command_ids=(),
         complete=left_out <= 0,
         left_out=max(left_out, 0),
+        old_path=None,
     )
 
 

@@ -43,9 +43,9 @@ class Cadence(msgspec.Struct, frozen=True):
     silent_after: float = 300.0
 
 
-def polling(cadence: Cadence, now: Micros, last_hook_at: Micros) -> Polling:
-    """The mode to use. Before the first hook, `last_hook_at` is the start of the daemon."""
-    if now - last_hook_at >= cadence.silent_after * SECOND:
+def polling(cadence: Cadence, now: Micros, last_hook_at: Micros | None) -> Polling:
+    """The mode to use. It depends on received hooks alone: without any, Headspace polls."""
+    if last_hook_at is None or now - last_hook_at >= cadence.silent_after * SECOND:
         return Polling(Mode.POLLING_FALLBACK, cadence.silent)
     return Polling(Mode.HOOKS_ACTIVE, cadence.active)
 
@@ -61,7 +61,7 @@ class Reconciler(Loop):
         self._clock = clock
         self._awake_ns = awake_ns
         self._checks = checks
-        self._last_hook: Micros = awake_ns() // 1_000
+        self._last_hook: Micros | None = None
         self._mode_changed = asyncio.Event()
         self.started_at = clock()
         self.last_event_at: Micros | None = None
@@ -77,8 +77,8 @@ class Reconciler(Loop):
         return self.running, self.failure, f"every {self.polling.interval_seconds:g} s"
 
     def hook_arrived(self, at: Micros) -> None:
-        """Record a hook that fired at this time. The interval changes at once. No-op for an older one."""
-        if at <= (self.last_event_at or self.started_at):
+        """Record a hook of this time, also from before the start. Changes the interval immediately. No-op if older."""
+        if self.last_event_at is not None and at <= self.last_event_at:
             return
         now = self._awake_ns() // 1_000
         was_silent = polling(self._cadence, now, self._last_hook).mode is Mode.POLLING_FALLBACK
@@ -95,14 +95,18 @@ class Reconciler(Loop):
         """Wait for the interval in use. Start again with the new interval if the mode changes."""
         while True:
             self._mode_changed.clear()
-            until_silent = self._last_hook / SECOND + self._cadence.silent_after - self._awake_ns() / 1e9
-            interval = self.polling.interval_seconds
+            until_silent, interval = self._seconds_until_silent(), self.polling.interval_seconds
             pause = min(interval, until_silent + self._cadence.silent) if until_silent > 0 else interval
             try:
                 async with asyncio.timeout(pause):  # wait_for of Python 3.11 may swallow the cancellation of `stop`
                     await self._mode_changed.wait()
             except TimeoutError:
                 return
+
+    def _seconds_until_silent(self) -> float:
+        if self._last_hook is None:
+            return 0
+        return self._last_hook / SECOND + self._cadence.silent_after - self._awake_ns() / 1e9
 
     async def check(self) -> None:
         """Run every check once, even if an earlier one fails."""

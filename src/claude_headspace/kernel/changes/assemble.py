@@ -51,6 +51,7 @@ def _file_change(path: str, attributed: Sequence[Attributed]) -> FileChange | No
         command_ids=tuple(dict.fromkeys(command_id for _, command_id in attributed if command_id)),
         complete=not left_out,
         left_out=left_out,
+        old_path=None,
     )
 
 

@@ -91,6 +91,9 @@ def _change(record: _Record, sections: list[str]) -> FileChange:
         removed=sum(line.startswith("-") for line in lines),
         diff="".join(bodies),
         source="git",
+        command_ids=(),
+        complete=True,
+        left_out=0,
         old_path=record.old_path,
     )
 

@@ -54,11 +54,11 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     diff: str
     source: str
     """`tool`: from the tool calls, exact. `git`: from the repository, also what a shell command changed."""
-    command_ids: tuple[str, ...] = ()
-    complete: bool = True
-    left_out: int = 0
+    command_ids: tuple[str, ...]
+    complete: bool
+    left_out: int
     """Bytes or characters of the diff that are missing."""
-    old_path: str | None = None
+    old_path: str | None
     """The path before a rename."""
 
 

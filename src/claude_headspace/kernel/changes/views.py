@@ -6,26 +6,11 @@ import msgspec
 
 from claude_headspace.kernel.changes.assemble import limited
 from claude_headspace.kernel.changes.model import Commit, FileChange
-from claude_headspace.kernel.views import Time, iso
+from claude_headspace.kernel.text import Time, iso
 
 MAX_FILE_CHARACTERS = 500_000
 MAX_TOTAL_CHARACTERS = 4_000_000
 """Longer diffs are cut. A request for single files is answered in full."""
-
-
-class FileChangeView(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed in one file: `added`, `modified`, `deleted` or `renamed`."""
-
-    path: str
-    status: str
-    added: int
-    removed: int
-    diff: str
-    source: str
-    command_ids: tuple[str, ...]
-    complete: bool
-    left_out: int
-    old_path: str | None
 
 
 class CommitView(msgspec.Struct, frozen=True):
@@ -44,7 +29,7 @@ class ChangesView(msgspec.Struct, frozen=True, kw_only=True):
     since_commit: str | None
     head_commit: str | None
     commits: list[CommitView]
-    files: list[FileChangeView]
+    files: list[FileChange]
     added: int
     removed: int
     complete: bool
@@ -53,17 +38,13 @@ class ChangesView(msgspec.Struct, frozen=True, kw_only=True):
     """Why the repository could not be read; null if it was read or there is none."""
 
 
-def file_views(changes: Sequence[FileChange], only: frozenset[str] = frozenset()) -> list[FileChangeView]:
+def limited_files(changes: Sequence[FileChange], only: frozenset[str] = frozenset()) -> list[FileChange]:
     """The files, with diffs that fit into the limits; only these paths in full, if given."""
     if only:
-        return [_view(change) for change in changes if change.path in only]
-    return [_view(change) for change in limited(changes, MAX_TOTAL_CHARACTERS, MAX_FILE_CHARACTERS)]
+        return [change for change in changes if change.path in only]
+    return limited(changes, MAX_TOTAL_CHARACTERS, MAX_FILE_CHARACTERS)
 
 
 def commit_views(commits: Iterable[Commit]) -> list[CommitView]:
     """Commits, the oldest first."""
     return [CommitView(commit.id, commit.subject, iso(commit.at)) for commit in commits]
-
-
-def _view(change: FileChange) -> FileChangeView:
-    return FileChangeView(**{name: getattr(change, name) for name in FileChangeView.__struct_fields__})

@@ -24,6 +24,8 @@ class Advice(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Texts for the model."""
     preload: tuple[str, ...] = ()
     """Files for the model; read when the reply is written."""
+    documents: tuple[str, ...] = ()
+    """Documents of the effort for the model, of which some may not exist."""
     injections: tuple[str, ...] = ()
     """Ids of the queued injections that this reply delivers."""
     overflow: bool = False

@@ -18,12 +18,12 @@ from typing import Any
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.effort import messages
 from claude_headspace.kernel.effort.advice import NO_ADVICE, Advice, GuardRule
-from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window
+from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Window, artifact_paths
 from claude_headspace.kernel.effort.own_commands import is_own_command
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.views import iso
 
 HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_PERCENT = 10, 7, 90
 MAX_INJECTIONS_PER_REPLY = 8
@@ -54,7 +54,20 @@ def _session_started(effort: Effort, window: Window | None, event: Event) -> Adv
         return Advice(context=(_session_line(effort, window, event),), injections=_queued_injections(effort))
     parts = (_session_line(effort, window, event), messages.introduction(effort), messages.recovery(effort))
     context = tuple(part for part in parts if part)
-    return Advice(context=context, preload=files_to_preload(effort), injections=_queued_injections(effort))
+    return Advice(
+        context=context,
+        preload=files_to_preload(effort),
+        documents=documents_to_read(effort, window),
+        injections=_queued_injections(effort),
+    )
+
+
+def documents_to_read(effort: Effort, window: Window | None) -> tuple[str, ...]:
+    """The documents of the effort, if the previous session left no handover: the work is continued from them."""
+    handover, previous = effort.handover, window.prev_session_id if window else None
+    if handover is not None and (previous is None or handover.session_id in (None, previous)):
+        return ()
+    return tuple(artifact_paths(effort).values())
 
 
 def files_to_preload(effort: Effort) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.tools import ToolKind, ToolUse
-from claude_headspace.kernel.wait_request import Question
+from claude_headspace.kernel.wait.request import Question
 
 MAX_LOG_ENTRY_CHARACTERS = 500
 

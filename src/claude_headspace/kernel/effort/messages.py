@@ -3,7 +3,7 @@
 import msgspec
 
 from claude_headspace.kernel.effort.model import Effort, Injection, Window, artifact_paths
-from claude_headspace.kernel.text import one_line
+from claude_headspace.kernel.text import iso, one_line
 
 MAX_RECOVERY_CHARACTERS = 6_000
 """The client puts the whole recovery text into the model's context."""
@@ -36,12 +36,12 @@ def introduction(effort: Effort) -> str:
 
 
 def recovery(effort: Effort) -> str | None:
-    """The handover of the previous session and the log entries after it; None if there are neither."""
+    """The newest handover and the log entries after it; None if there are neither."""
     parts = []
     if effort.handover is not None:
-        parts.append("Handover of the previous session:\n" + effort.handover.text)
+        parts.append(f"Newest handover, written {iso(effort.handover.at)[:19]}Z:\n{effort.handover.text}")
         if effort.handover.files:
-            parts.append("Files that the previous session used: " + ", ".join(effort.handover.files))
+            parts.append("Files of the handover: " + ", ".join(effort.handover.files))
     if effort.recent_log:
         since = "Logged since then:" if effort.handover else "The newest log entries:"
         parts.append("\n".join([since, *(f"- {entry}" for entry in effort.recent_log)]))

@@ -79,7 +79,7 @@ class Window(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     subagent_id: str | None = None
     prev_session_id: str | None = None
     opened: bool = False
-    """Whether the model was told about the effort, at the session start or by `headspace effort open`."""
+    """Whether the model knows about the effort: from the session start, or from `headspace effort open`."""
     heartbeat: int = 0
     """Tool calls since the last log entry."""
     context_usage: float | None = None

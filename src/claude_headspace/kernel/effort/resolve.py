@@ -3,8 +3,8 @@
 Rules
 - With an `AGENT_ID` (in a fleet), only efforts of that owner count.
 - Without one, an agent keeps the effort that it holds, in every directory.
-- Otherwise the nearest project at or above the directory decides: its latest free effort. An effort is free if no agent
-  holds it or the client of its holder is gone.
+- Otherwise the nearest project at or above the directory decides: its latest free effort, with or without an owner. An
+  effort is free if no agent holds it or the client of its holder is gone.
 - No match is None: the event is processed as if there were no effort.
 """
 
@@ -27,7 +27,7 @@ def resolve(
     held = [effort for effort in active if agent_id and effort.holder == agent_id]
     if held:
         return _latest(held)
-    free = [effort for effort in active if effort.owner is None and _is_free(effort, agent_id, is_alive)]
+    free = [effort for effort in active if _is_free(effort, agent_id, is_alive)]
     return _latest(_nearest(free, directory))
 
 

@@ -1,6 +1,6 @@
 """Apply an event to an agent. Never raises, whatever is missing, duplicated, late or out of order.
 
-`evolve` copies the agent, applies what the envelope tells about the client (`sessions`), the decisions made on arrival
+`evolve` copies the agent, applies the observations of its client (`sessions`), the decisions made on arrival
 (`missions`, `decisions`) and the fact (one handler per type of fact, `HANDLERS`), and derives the state. The theory of
 operation is in `kernel/state.py`.
 
@@ -163,6 +163,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SubagentStarted: tools.subagent_started,
     facts.SubagentDescribed: tools.subagent_described,
     facts.SubagentStopped: tools.subagent_stopped,
+    facts.TeammateStopped: dialogs.teammate_stopped,
     facts.TurnStopped: turns.turn_stopped,
     facts.TurnContinued: missions.turn_continued,
     facts.TurnFailed: turns.turn_failed,

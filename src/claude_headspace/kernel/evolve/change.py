@@ -29,9 +29,9 @@ from claude_headspace.kernel.agent import (
 )
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Meta, RemoteActionStep
-from claude_headspace.kernel.grants import MAX_GRANTS, GivenGrant
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.grants import MAX_GRANTS, Grant
+from claude_headspace.kernel.wait.request import Ask
 
 DUPLICATE_WINDOW: Micros = SECOND
 """Equal events within this time are one event: a hook that is registered twice fires twice."""
@@ -209,15 +209,26 @@ def _new_turn(change: Change, command: Command, actor: Actor, intent: Intent, te
 
 
 def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | None:
-    """The recorded turn of the same message: from a moment ago, or the final text of the turn that is being closed."""
+    """The recorded turn of the same message: a recent one, or the final text of the turn that is being closed."""
     meta, wanted = change.meta, fingerprint(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
     for entry in change.agent.recent_turns:
         if entry.fingerprint == wanted and entry.actor is actor and is_compatible(entry.prompt_id, meta.prompt_id):
-            tolerance = DUPLICATE_WINDOW if entry.from_transcript is from_transcript else SOURCE_TOLERANCE
+            is_same_source = entry.from_transcript is from_transcript
+            if is_same_source and _is_of_earlier_turn(change.agent, entry, meta):
+                continue
+            tolerance = DUPLICATE_WINDOW if is_same_source else SOURCE_TOLERANCE
             if abs(entry.at - meta.at) < tolerance or entry.turn_id == change.agent.final_text_turn_id:
                 return entry
     return None
+
+
+def _is_of_earlier_turn(agent: Agent, entry: RecentTurn, meta: Meta) -> bool:
+    """Whether a turn ended or a command started between a recorded message and this event. Equal ids are one turn."""
+    if entry.prompt_id is not None and entry.prompt_id == meta.prompt_id:
+        return False
+    started_at = agent.command.started_at if agent.command else 0
+    return any(entry.at < boundary < meta.at for boundary in (agent.turn_ended_at, started_at))
 
 
 def has_later_text(agent: Agent, command: Command, at: Micros) -> bool:
@@ -303,7 +314,7 @@ def close_waits(change: Change, which: Callable[[Wait], bool], resolution: str) 
 def _record_grants(agent: Agent, answered: Answered) -> None:
     """Record what the client was granted with an answer that it applied."""
     given = (
-        GivenGrant(each.kind, each.words, each.destination, answered.by, answered.via, answered.at)
+        Grant(each.kind, each.words, each.destination, answered.by, answered.via, answered.at)
         for each in answered.grants
     )
     agent.grants = (*agent.grants, *given)[-MAX_GRANTS:]

@@ -6,11 +6,19 @@ wait records the answer, and closes when the client continues.
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Answered, FinishedCall, Wait
-from claude_headspace.kernel.evolve.change import DUPLICATE_WINDOW, Change, close_waits, open_wait, replace, store_wait
+from claude_headspace.kernel.evolve.change import (
+    DUPLICATE_WINDOW,
+    Change,
+    close_waits,
+    open_wait,
+    replace,
+    stop_subagent,
+    store_wait,
+)
 from claude_headspace.kernel.evolve.tools import finish_call, record_thread_work, thread_ended_at
 from claude_headspace.kernel.evolve.turns import record_idle
 from claude_headspace.kernel.facts import Meta
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 
 def attention_requested(change: Change, meta: Meta, fact: facts.AttentionRequested) -> None:
@@ -20,6 +28,18 @@ def attention_requested(change: Change, meta: Meta, fact: facts.AttentionRequest
         record_idle(change, meta.at, "the client is idle")
     elif fact.ask is not None:
         dialog_seen(change, meta, fact.ask, f"the client asks for attention: {fact.message}")
+
+
+def teammate_stopped(change: Change, meta: Meta, fact: facts.TeammateStopped) -> None:
+    """A teammate has nothing to do. It is the sub-agent with that id or name, or otherwise the client itself."""
+    names = {meta.subagent_id, fact.name} - {None, ""}
+    known = [sub for sub in change.agent.subagents if names & {sub.id, sub.type}]
+    for sub in (each for each in known if each.is_running):
+        change.why = f"the teammate {fact.name} is idle"
+        stop_subagent(change, sub, meta.at)
+    if not known and not fact.is_sub_agent and meta.subagent_id is None:
+        change.why = "the teammate is idle"
+        record_idle(change, meta.at, change.why)
 
 
 def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:

@@ -1,14 +1,15 @@
 """Missions: the mission of an agent, and the results of its workers.
 
 A mission ends when the worker reports, when a person finishes it, or when its agent ends. An ended mission stays ended:
-a revived agent can report again, but the end does not change.
+a revived agent can report again, but the end does not change. A worker that was killed has not succeeded, even if its
+last turn was completed: what it still wanted to do is unknown.
 """
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Outcome
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change, add_turn, open_command_of, replace
-from claude_headspace.kernel.evolve.sessions import end_agent
+from claude_headspace.kernel.evolve.sessions import VANISHED, end_agent
 from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.mission.model import (
@@ -61,8 +62,16 @@ def update_mission(change: Change, mission: Mission) -> None:
             mission = replace(mission, answer=turn.text[:MAX_ANSWER_CHARS])
     if agent.ended_at is not None:
         outcome = OUTCOMES.get(agent.command.outcome if agent.command else None, MissionOutcome.FAILED)
+        if outcome is MissionOutcome.SUCCEEDED and _was_killed(agent):
+            outcome = MissionOutcome.FAILED
         mission = _ended(mission, outcome, f"its client ended ({agent.end_reason})", agent.ended_at)
     agent.mission = mission
+
+
+def _was_killed(agent: Agent) -> bool:
+    """Whether the client ended without reporting it, or its wrapper reported another exit code than 0."""
+    reason = agent.end_reason or ""
+    return reason == VANISHED or (reason.startswith("exited with ") and reason != "exited with 0")
 
 
 def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) -> Mission:
@@ -98,7 +107,7 @@ def _mission_of(change: Change) -> Mission | None:
 
 
 def worker_ended(change: Change, meta: Meta, fact: acts.WorkerEnded) -> None:
-    """A worker of this conversation ended. The conversation is told with its next prompt."""
+    """A worker of this conversation ended. The conversation receives the result with its next prompt."""
     agent, mission_id = change.agent, short(fact.mission_id)
     if agent.mode == BACKGROUND or any(each.mission_id == mission_id for each in agent.worker_reports):
         return

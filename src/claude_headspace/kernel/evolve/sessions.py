@@ -18,6 +18,9 @@ from claude_headspace.kernel.facts import Event, Meta
 AGENT_SURVIVES = ("clear", "resume")
 """Reasons for the end of a session that end the context window but not the agent."""
 
+VANISHED = "vanished"
+"""The end reason of an agent whose client process is gone, without the end of its session."""
+
 UNKNOWN = "unknown"
 """The source of a session whose start was not reported."""
 
@@ -82,6 +85,7 @@ def _update_client(change: Change, event: Event) -> None:
         agent.tmux_session = agent.tmux_session or context.tmux_session
         agent.tmux_pane = context.tmux_pane or agent.tmux_pane
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
+        agent.fleet_id = context.fleet_id or agent.fleet_id
 
 
 def _update_process(agent: Agent, event: Event) -> None:

@@ -28,16 +28,23 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 REPORT_DELAY: Micros = 8 * SECOND
-"""A notification arrives six seconds after its dialog, a registry entry at once. Later ones are about another."""
+"""A report within this time of a dialog is about that dialog: notifications come after six seconds, registry entries
+immediately. A later report is about another dialog."""
 
 REPORTED_KINDS = ("permission", "question")
 """The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
 
 NEXT_STEP: Micros = 3 * SECOND // 2
 """Calls of one step start together. A call that starts this much later is a later step: earlier dialogs ended."""
+
+ENDS_ITS_STEP = ("plan",)
+"""Dialogs of calls that are the last of their step. Any later call is a later step, however soon it starts."""
+
+PLAN_APPROVED = "Plan approved"
+"""The turn of the user who approves a plan. The client reports no words for it."""
 
 
 def thread_ended_at(agent: Agent, meta: Meta) -> Micros:
@@ -114,17 +121,22 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
         if wait.subagent_id != meta.subagent_id or wait.asked_in_text or wait.call_id == call_id:
             return False
         started_at = started.get(wait.call_id or "", wait.opened_at)
-        return meta.at > started_at + NEXT_STEP
+        return meta.at > started_at + _next_step(wait.kind)
 
     if close_waits(change, is_stale, "the agent continued"):
         change.inferred = True
 
 
-def _is_stale(agent: Agent, subagent_id: str | None, started_at: Micros) -> bool:
+def _next_step(kind: str) -> Micros:
+    """How much later than a dialog's call another call must start to be of a later step."""
+    return 0 if kind in ENDS_ITS_STEP else NEXT_STEP
+
+
+def _is_stale(agent: Agent, subagent_id: str | None, started_at: Micros, next_step: Micros = NEXT_STEP) -> bool:
     """Whether a dialog ended although its call has not: a later step started, or the client was seen busy."""
     sub = find_subagent(agent, subagent_id) if subagent_id is not None else None
     newest_start_at = sub.call_started_at if sub is not None else agent.call_started_at if subagent_id is None else 0
-    return newest_start_at > started_at + NEXT_STEP or started_at <= agent.dialogs_closed_at
+    return newest_start_at > started_at + next_step or started_at <= agent.dialogs_closed_at
 
 
 def _join_or_open_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, call: ToolCall) -> None:
@@ -135,7 +147,7 @@ def _join_or_open_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, ca
         store_wait(change, _with_ask(known, fact.ask, fact.summary) if fact.ask else known)
         if pending.digest is None and fact.ask is not None:
             _add_question_turn(change, fact.ask, fact.tool)
-    elif fact.ask is not None and not _is_stale(change.agent, meta.subagent_id, meta.at):
+    elif fact.ask is not None and not _is_stale(change.agent, meta.subagent_id, meta.at, _next_step(fact.ask.kind)):
         change.why = f"{fact.tool} waits for an answer"
         _open_dialog(change, meta, fact.ask, call)
 
@@ -293,7 +305,9 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
     """A tool call ended. It may have started background work or contain the answer of a person."""
     ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{ended.tool or 'a call'} finished"
-    finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", fact.answer)
+    approves = any(wait.kind == "plan" and closes_with(wait, ended, meta) for wait in change.agent.waits)
+    answer = fact.answer or (PLAN_APPROVED if approves else "")
+    finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
     if fact.background_subagent is not None:

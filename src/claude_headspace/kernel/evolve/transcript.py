@@ -179,7 +179,7 @@ def agent_wrote(change: Change, meta: Meta, fact: facts.AgentWrote) -> None:
 
 def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command: Command) -> None:
     """Add a message to its command. A final text proves that a command that seemed interrupted was completed."""
-    agent, ends_later = change.agent, _is_end_expected(change.agent, command)
+    agent, ends_later = change.agent, _is_end_expected(change.agent, command, meta)
     is_last = fact.final and not ends_later and not has_later_text(agent, command, meta.at)
     intent = detect_intent(fact.text).intent if is_last else Intent.PROGRESS
     said = add_turn(change, command, Actor.AGENT, intent, fact.text)
@@ -189,8 +189,13 @@ def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command:
         store_command(change, replace(command, outcome=Outcome.COMPLETED, ended_at=meta.at))
 
 
-def _is_end_expected(agent: Agent, command: Command) -> bool:
-    """Whether the end of a command was not reported yet: it is open, or was only observed to stop."""
+def _is_end_expected(agent: Agent, command: Command, meta: Meta) -> bool:
+    """Whether no end after this text was reported: its command is open, or was only observed to stop.
+
+    A message has one line for each text. Only its last text decides, which the report of its end has.
+    """
+    if meta.at <= agent.turn_ended_at:
+        return False
     if command.state is not CommandState.COMPLETE:
         return True
     return (

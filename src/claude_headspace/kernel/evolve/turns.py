@@ -36,7 +36,7 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.intent import detect_intent
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
-from claude_headspace.kernel.wait_request import Ask
+from claude_headspace.kernel.wait.request import Ask
 
 PROMPT_DELAY: Micros = 5 * SECOND
 """A tool's hook can arrive before the hook of its prompt, up to this much."""
@@ -305,7 +305,7 @@ def turn_stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
 
 def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
     """A turn ended in an API error. The command failed; the error is shown until the agent works again."""
-    if _is_duplicate_end(change, meta, fact.message):
+    if _is_duplicate_end(change, meta, fact.message, fact.error):
         return
     end_thread(change, None, meta.at, "the turn failed")
     close_questions(change, meta.at)
@@ -314,7 +314,7 @@ def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
         return
     agent = change.agent
     command = _command_that_ended(change, meta, fact.message, Outcome.FAILED)
-    _record_turn_end(change, meta, fact.message)
+    _record_turn_end(change, meta, fact.message, fact.error)
     agent.idle_at, agent.error, agent.queued_prompts = max(agent.idle_at, meta.at), fact.error, ()
     change.why = f"the turn ended in an error: {fact.error}"
     if command is not None:
@@ -322,23 +322,26 @@ def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
         close_command(change, meta.at, Outcome.FAILED)
 
 
-def _is_duplicate_end(change: Change, meta: Meta, message: str) -> bool:
+def _is_duplicate_end(change: Change, meta: Meta, message: str, error: str = "") -> bool:
+    """Whether the same end was recorded shortly before. After more work, such as another prompt, it is another end."""
     agent = change.agent
-    if abs(meta.at - agent.turn_ended_at) >= DUPLICATE_WINDOW or agent.turn_end_fingerprint != _end_fingerprint(
-        meta, message
-    ):
+    is_recent = abs(meta.at - agent.turn_ended_at) < DUPLICATE_WINDOW
+    # A queued prompt that runs next sets `busy_at` to 1 µs after the end.
+    has_worked_since = agent.turn_ended_at + 1 < agent.busy_at < meta.at
+    if not is_recent or has_worked_since or agent.turn_end_fingerprint != _end_fingerprint(meta, message, error):
         return False
     change.anomalies.append("duplicate end")
     return True
 
 
-def _end_fingerprint(meta: Meta, message: str) -> str:
-    return f"{meta.prompt_id}:{fingerprint(message)}"
+def _end_fingerprint(meta: Meta, message: str, error: str) -> str:
+    return f"{meta.prompt_id}:{fingerprint(message)}" + (f":{error}" if error else "")
 
 
-def _record_turn_end(change: Change, meta: Meta, message: str) -> None:
+def _record_turn_end(change: Change, meta: Meta, message: str, error: str = "") -> None:
     agent = change.agent
-    agent.turn_ended_at, agent.turn_end_fingerprint, agent.final_text = meta.at, _end_fingerprint(meta, message), ""
+    agent.turn_ended_at, agent.final_text = meta.at, ""
+    agent.turn_end_fingerprint = _end_fingerprint(meta, message, error)
 
 
 def _is_late_end(change: Change, meta: Meta) -> bool:

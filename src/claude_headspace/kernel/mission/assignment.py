@@ -1,5 +1,7 @@
 """Which mode a client has, and which mission it works on: decided when its event arrives, and stored with it.
 
+The role and mode of a session apply from its first event, whichever that is (`as_declared`).
+
 Rules
 - The client's environment declares them: `CLAUDE_SESSION_MODE`, `MISSION_EXECUTION_ID`. Only declarations of trusted
   senders count.
@@ -9,7 +11,10 @@ Rules
   unless it names another one.
 """
 
+import msgspec
+
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event, SessionStarted
 from claude_headspace.kernel.mission.model import INTERACTIVE, MODES, WORKER_MODES
 
@@ -28,3 +33,13 @@ def assign(event: Event, agent: Agent, parent: Agent | None, *, trusted: bool) -
     if mission_id is None and mode in WORKER_MODES and agent.mission is None:
         mission_id = agent.id
     return mode, mission_id
+
+
+def as_declared(agent: Agent, envelope: Envelope, event: Event) -> Agent:
+    """The agent before the first event of a session, with the role and mode of that session: for decisions about it."""
+    observations, decisions = envelope.observations, envelope.decisions
+    declared = observations.declared_mode if observations.declared_mode in MODES else None
+    is_child = (agent.parent_id or decisions.parent_id) is not None
+    role = agent.role if is_child else observations.role or agent.role
+    mode = decisions.mode or declared or agent.mode
+    return agent if (role, mode) == (agent.role, agent.mode) else msgspec.structs.replace(agent, role=role, mode=mode)

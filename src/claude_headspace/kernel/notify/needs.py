@@ -2,7 +2,7 @@
 
 Rules
 - A need has a stable id, made from the wait, the error, the finished command, the context level or the budget.
-- An answer through Headspace closes a need at once, before the client has processed it.
+- An answer through Headspace closes a need immediately, before the client has processed it.
 - Work is finished if a person started it, it took long, nobody has seen the result, and nothing else runs: no shells,
   no sub-agents, no queued prompts.
 - A child agent has needs only while it waits. Its errors and finished work belong to its parent.

@@ -120,5 +120,5 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 def matches_project(pattern: str, project: Project) -> bool:
     """Whether a pattern matches a project's name, or its directory or a parent of it."""
     if "/" not in pattern:
-        return matches_any((pattern,), project.name)
-    return matches_any((f"{pattern.rstrip('/')}/*",), f"{project.root}/")
+        return matches_any((pattern,), (project.name,))
+    return matches_any((f"{pattern.rstrip('/')}/*",), (f"{project.root}/",))

@@ -88,6 +88,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """The home directory of the user: `~` in a pattern."""
     project: str = ""
     """The project root: `{project}` in a pattern."""
+    depends_on_files: bool = False
+    """Whether another analysis could give another result, because a file changed."""
 
 
 class Subject(msgspec.Struct, frozen=True):

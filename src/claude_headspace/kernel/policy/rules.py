@@ -145,9 +145,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-def matches_any(patterns: Strings, name: str) -> bool:
-    """Whether a name matches one of the patterns."""
-    return name_pattern(patterns).fullmatch(name) is not None
+def matches_any(patterns: Strings, names: Strings) -> bool:
+    """Whether one of the names matches one of the patterns."""
+    return any(map(name_pattern(patterns).fullmatch, names))
 
 
 @lru_cache(maxsize=4_096)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from claude_headspace.clients import claude_code
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
@@ -50,7 +51,7 @@ class AgentActions:
             tmux_pane=tmux_pane,
         )
         outcome = await self.recorder.record(
-            act, delivery_id=f"register-{headspace_id}", observations=observations, client="claude-code"
+            act, delivery_id=f"register-{headspace_id}", observations=observations, client=claude_code.NAME
         )
         return outcome.agent
 

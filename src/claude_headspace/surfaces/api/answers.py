@@ -11,13 +11,13 @@ import asyncio
 
 import msgspec
 
-from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.answers import Answer, mismatch
-from claude_headspace.kernel.grants import find_grant_problem, select_grants
-from claude_headspace.kernel.views import WaitView, iso, wait_view
+from claude_headspace.kernel.text import iso
+from claude_headspace.kernel.wait.answers import Answer, mismatch
+from claude_headspace.kernel.wait.grants import find_grant_problem, select_options
+from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.wait_requests import WaitDetails
 from claude_headspace.surfaces.auth.requester import Requester
@@ -41,17 +41,17 @@ class Answers:
         wait = await self.wait(wait_id)
         if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
-        suggestions = suggestions_of(wait.suggestions)
-        problem_of_grant = find_grant_problem(suggestions, answer.grant, always=answer.always)
+        options = await self.details.grant_options(wait)
+        problem_of_grant = find_grant_problem(options, answer.grant, always=answer.always)
         if problem_of_grant is not None and wait.closed_at is None:
             raise BadRequest(*problem_of_grant, "GET /api/waits/{wait} lists what can be granted.")
         act = WaitAnswered(
             wait_id=wait_id,
             by=requester.name,
             via=requester.via,
-            words=answer.words,
+            words=answer.words_for(wait.kind),
             answer=msgspec.Raw(msgspec.json.encode(answer)),
-            grants=select_grants(suggestions, answer.grant),
+            grants=select_options(options, answer.grant),
         )
         try:
             await self._recorder.record(act, wait.agent_id)

@@ -15,7 +15,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.repository.changes import Redact, RepositoryChanges, RepositoryQuery, read_changes
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.changes.assemble import combine
-from claude_headspace.kernel.changes.views import ChangesView, commit_views, file_views
+from claude_headspace.kernel.changes.views import ChangesView, commit_views, limited_files
 from claude_headspace.surfaces.read.changes import Scope, ToolChanges
 from claude_headspace.surfaces.read.model import ReadModel
 
@@ -76,7 +76,7 @@ class Changes:
 
 def _view(scope: Scope, tools: ToolChanges, repository: RepositoryChanges, paths: frozenset[str]) -> ChangesView:
     is_command = scope.command is not None
-    files = file_views(combine(tools.files, repository.files, is_command=is_command), paths)
+    files = limited_files(combine(tools.files, repository.files, is_command=is_command), paths)
     return ChangesView(
         agent_id=scope.agent.id,
         command_id=scope.command.id if scope.command is not None else None,

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.config import Paths, Settings, claude_config_dirs
+from claude_headspace.config import Paths, Settings
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
@@ -34,7 +35,7 @@ class Installation:
 
     def examine(self) -> doctor.Report:
         """Run the checks of `headspace doctor`."""
-        config_dirs = [ConfigDir(path) for path in claude_config_dirs(self.settings, self.paths)]
+        config_dirs = [ConfigDir(path) for path in known_config_dirs(self.settings, self.paths)]
         return doctor.run_checks(config_dirs, self.paths)
 
 

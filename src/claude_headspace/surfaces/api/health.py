@@ -1,10 +1,12 @@
 """The types of `/health` and `/hook/status`, and the interface of the daemon that fills them."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
 
-from claude_headspace.kernel.views import Time
+from claude_headspace.clients.registration import HookRegistration
+from claude_headspace.kernel.text import Time
 
 
 class ComponentStatus(msgspec.Struct, frozen=True):
@@ -33,13 +35,17 @@ def component_status(running: bool, failure: str | None, detail: str) -> Compone
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
-    """Events in the spool: waiting, rejected as unreadable, lost because it was full, processed since the start."""
+    """Events in the spool: waiting, rejected as unreadable, lost because it was full, processed since the start.
+
+    Entries that are not regular files are quarantined.
+    """
 
     depth: int
     rejected: int
     lost: int
     taken: int
     last_drain_at: Time | None
+    quarantined: int = 0
 
 
 class OutageView(msgspec.Struct, frozen=True):
@@ -52,11 +58,42 @@ class OutageView(msgspec.Struct, frozen=True):
     lost: int
 
 
+class HookReception(msgspec.Struct, frozen=True):
+    """Whether hooks are installed and firing. All surfaces show `summary`."""
+
+    installed: bool
+    """Whether a known config dir has working hooks of Headspace."""
+    firing: bool
+    """Whether events arrive: the last one is newer than the setting `hooks_silent_after`."""
+    summary: str
+
+
+def hook_reception(registrations: Sequence[HookRegistration], *, firing: bool, received: bool) -> HookReception:
+    """The reception of hooks. `received`: whether there was ever one."""
+    installed = any(each.is_active for each in registrations)
+    problems = [f"{each.path}: {each.problem}" for each in registrations if each.problem is not None]
+    return HookReception(installed, firing, "; ".join([_RECEPTION[installed, firing, received], *problems]))
+
+
+_RECEPTION = {
+    (True, True, True): "installed, and events arrive",
+    (True, False, True): "installed, but no event has arrived recently",
+    (True, False, False): "installed, but no event has arrived yet",
+    (False, True, True): "events arrive, although no hooks are installed in the known config dirs",
+    (False, False, True): "not installed: run `headspace install`",
+    (False, False, False): "not installed: run `headspace install`",
+}
+"""By whether hooks are installed, events arrive, and one ever arrived."""
+
+
 class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The status of event reception. Counts that only the database knows are null while it is unavailable."""
 
     enabled: bool
+    """Whether hooks are installed, or events arrive."""
+    hooks: HookReception
     mode: str
+    """`hooks_active` while events arrive, otherwise `polling_fallback`."""
     polling_interval_seconds: float
     last_event_at: Time | None
     seconds_since_last_event: float | None

@@ -5,7 +5,7 @@ from collections import Counter as Counts
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from claude_headspace.clients.claude_code.wire import HOOKS
+from claude_headspace.clients.hooks import KNOWN_HOOKS
 from claude_headspace.kernel.agent import AgentState
 
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
@@ -44,7 +44,7 @@ class Metrics:
         self._agents = Gauge("headspace_agents", "Agents, by state.", ["state"], registry=self.registry)
         self._readers = Gauge("headspace_stream_readers", "Open event streams.", registry=self.registry)
         self._spool = Gauge("headspace_spool_events", "Events waiting in the spool.", registry=self.registry)
-        self._by_name = {name: self._events.labels(name) for name in HOOKS}
+        self._by_name = {name: self._events.labels(name) for name in KNOWN_HOOKS}
 
     def stored(self, name: str, seconds: float) -> None:
         """A hook was stored and answered. Unknown names share one label, so that no sender can add labels."""

@@ -15,19 +15,19 @@ import asyncio
 
 import msgspec
 
-from claude_headspace.clients.claude_code.edits import requested_edit
-from claude_headspace.clients.claude_code.suggestions import suggestions_of
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.requests import grant_options, requested_edit
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.redaction.redactor import Redactor
-from claude_headspace.kernel.request_text import describe_call, describe_message, limited, short_path
-from claude_headspace.kernel.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.views import RequestView, WaitDetailsView, wait_details_view
+from claude_headspace.kernel.wait.grants import GrantOption
+from claude_headspace.kernel.wait.request_text import describe_call, describe_message, limited, short_path
+from claude_headspace.kernel.wait.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
+from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.surfaces.read.agent_files import read_text
 from claude_headspace.surfaces.read.model import ReadModel
@@ -71,7 +71,8 @@ class WaitRequests:
         return request if everything else limited(request)
 
     def _describe_call(self, wait: Wait, event: Event, use: ToolUse, problem: str) -> RequestView:
-        cwd, edit = event.meta.cwd, requested_edit(use)
+        client = self._read.agents.find(wait.agent_id).client
+        cwd, edit = event.meta.cwd, requested_edit(client, use)
         return describe_call(wait, use, cwd, self._diff(edit, cwd, problem) if edit is not None else "")
 
     def _held_event(self, wait: Wait) -> Event | None:
@@ -110,7 +111,12 @@ class WaitDetails:
         wait = await asyncio.to_thread(self._read.waits.find, wait_id)
         agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)
         request = await self._request(agent, wait, everything=everything)
-        return wait_details_view(wait, request, suggestions_of(wait.suggestions))
+        return wait_details_view(wait, request, grant_options(agent.client, wait.suggestions))
+
+    async def grant_options(self, wait: Wait) -> tuple[GrantOption, ...]:
+        """What can be granted together with an answer to a wait."""
+        agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)
+        return grant_options(agent.client, wait.suggestions)
 
     async def _request(self, agent: Agent, wait: Wait, *, everything: bool) -> RequestView:
         problem = NOT_HELD

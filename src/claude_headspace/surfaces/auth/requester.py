@@ -1,11 +1,11 @@
 """Identifies who sends a request: a person, or a process inside an agent.
 
 A token proves a permission, not an identity: the tools of an agent can read the same files as its user. Therefore the
-process at the other end of a loopback connection is looked up and inspected (`caller_process.py`).
+process at the other end of a loopback connection is looked up and inspected (`requester_process.py`).
 
 Rules
 - Our port is the one that the server listens on, never the one in the `Host` header.
-- A connection that is already closed is refused: nobody would receive the reply.
+- A connection that is already closed is refused: its sender cannot be found any more.
 - A process of our user that cannot be found or inspected is refused: it may belong to an agent.
 - If the process belongs to another user (a proxy), the token alone decides.
 """
@@ -21,8 +21,8 @@ import psutil
 from starlette.requests import Request
 
 from claude_headspace.errors import Forbidden
-from claude_headspace.surfaces.auth.caller_process import Caller, inspect_caller, session_in
 from claude_headspace.surfaces.auth.peer_process import peer_of
+from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester, session_in
 
 VIA_HEADER = "x-headspace-via"
 SESSION_HEADER = "x-headspace-caller-session"
@@ -55,7 +55,7 @@ class RequesterLookup:
     async def refuse_agents(self, request: Request) -> None:
         """Raise `Forbidden` if the request comes from inside an agent."""
         if request.headers.get(SESSION_HEADER):
-            raise _refusal(Caller.AGENT)
+            raise _refusal(RequesterKind.AGENT)
         if (ports := _ports(request)) is not None:
             await asyncio.to_thread(self._check_peer, *ports, self._client_pids())
 
@@ -78,11 +78,11 @@ class RequesterLookup:
             raise Forbidden(
                 "caller_gone", "The connection was closed before the reply.", "Send the request again and wait."
             )
-        caller = Caller.HIDDEN if peer.is_hidden else Caller.PERSON
+        kind = RequesterKind.HIDDEN if peer.is_hidden else RequesterKind.PERSON
         if peer.pid is not None and peer.pid != os.getpid():
-            caller = inspect_caller(peer.pid, clients, self._knows_session)
-        if caller is not Caller.PERSON:
-            raise _refusal(caller)
+            kind = inspect_requester(peer.pid, clients, self._knows_session)
+        if kind is not RequesterKind.PERSON:
+            raise _refusal(kind)
 
 
 def _ports(request: Request) -> tuple[int, int] | None:
@@ -103,25 +103,25 @@ def _session_of_peer(their_port: int, our_port: int) -> str | None:
         return None
 
 
-def _refusal(caller: Caller) -> Forbidden:
-    return Forbidden(*REFUSALS[caller])
+def _refusal(kind: RequesterKind) -> Forbidden:
+    return Forbidden(*REFUSALS[kind])
 
 
 REFUSALS = {
-    Caller.AGENT: (
+    RequesterKind.AGENT: (
         "agents_may_not_act",
         "This request comes from inside an agent. Agents cannot act for their user.",
         "Run the command in your own shell.",
     ),
-    Caller.TMUX_JOB: (
+    RequesterKind.TMUX_JOB: (
         "no_terminal",
         "tmux started this command without a terminal. Agents can do that too, so it cannot act for you.",
         "Run it in a pane. In a key binding, use `display-popup -E` instead of `run-shell`.",
     ),
-    Caller.HIDDEN: (
+    RequesterKind.HIDDEN: (
         "caller_unknown",
         "The process that sent this request cannot be inspected. It may belong to an agent.",
         "Run the command in your own shell, or use the dashboard or an answer link.",
     ),
 }
-"""Why a caller that is not a person is refused: code, message, hint."""
+"""Why a requester that is not a person is refused: code, message, hint."""

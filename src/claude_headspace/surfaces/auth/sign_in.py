@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.ports import Clock
+from claude_headspace.surfaces.auth.canonical_address import redirect_to_address
 from claude_headspace.surfaces.auth.tokens import Scope
 
 CODE_SECONDS = 300
@@ -30,7 +31,7 @@ COOKIE_SECONDS = 30 * 24 * 3600
 MAX_CODES = 32
 COOKIE = "headspace"
 PATH = "/signin"
-CheckCaller = Callable[[Request], Awaitable[None]]
+CheckRequester = Callable[[Request], Awaitable[None]]
 """Raises if the request does not come from a person."""
 BROWSER_SCOPES = frozenset({Scope.READ, Scope.ACT})
 
@@ -92,11 +93,11 @@ class BrowserSignIn:
     def _seconds(self) -> int:
         return self._clock() // SECOND
 
-    def routes(self, check_caller: CheckCaller) -> list[Route]:
+    def routes(self, check_requester: CheckRequester) -> list[Route]:
         """The route that sign-in links lead to."""
 
         async def sign_in(request: Request) -> Response:
-            await check_caller(request)
+            await check_requester(request)
             return await self._sign_in(request)
 
         return [Route(PATH, sign_in, methods=["GET"])]
@@ -105,6 +106,8 @@ class BrowserSignIn:
         """Set the cookie and redirect to the dashboard. HEAD, which link previews send, does not use the code."""
         if request.method == "HEAD":
             return Response()
+        if (redirect := redirect_to_address(request)) is not None:
+            return redirect
         credentials = self.redeem(request.query_params.get("code", ""))
         if credentials is None:
             return RedirectResponse("/?signin=expired", 303)

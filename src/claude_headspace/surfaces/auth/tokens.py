@@ -2,6 +2,9 @@
 
 A derived token is `hs_<scope>_<mac>`. Any program that can read the secret file (mode 0600) can create one, and the
 daemon verifies it without storing it. The secret never leaves its file; deleting the file revokes every derived token.
+
+Tokens of a weak secret could be guessed. A secret that is empty, short, readable by others or not a file is never used:
+a daemon replaces it when it starts, everything else refuses it.
 """
 
 import getpass
@@ -9,8 +12,11 @@ import hashlib
 import hmac
 import os
 import secrets
+import stat
 from enum import StrEnum
 from pathlib import Path
+
+from claude_headspace.errors import BadConfiguration
 
 
 class Scope(StrEnum):
@@ -39,12 +45,60 @@ def local_user() -> str:
         return "local"
 
 
+MIN_SECRET_BYTES = 32
+MIN_DIFFERENT_BYTES = 8
+"""A secret of 64 random hexadecimal digits has nearly always 12 or more."""
+
+
 def read_secret(path: Path) -> bytes:
-    """The secret of this installation. Created on first use, with mode 0600."""
+    """The secret of this installation. Created on first use, with mode 0600. A weak one is refused."""
     try:
-        return path.read_bytes()
+        secret, problem = _examine(path)
     except FileNotFoundError:
         return _create_secret(path)
+    if problem:
+        raise BadConfiguration(
+            "weak_secret",
+            f"The secret {path} {problem}, so its tokens are not safe.",
+            "Run `headspace down`, then `headspace up`: the daemon replaces the secret. Browsers must sign in again.",
+        )
+    return secret
+
+
+def replace_weak_secret(path: Path) -> str:
+    """Replace a secret that must not be used; what was wrong with it, or an empty text. Only for a starting daemon."""
+    try:
+        problem = _examine(path)[1]
+    except FileNotFoundError:
+        return ""
+    if problem:
+        path.rename(path.with_name(f"{path.name}.unusable.{secrets.token_hex(4)}"))
+        _create_secret(path)
+    return problem
+
+
+def _examine(path: Path) -> tuple[bytes, str]:
+    """The content of the secret file, and why it must not be used."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        return b"", f"cannot be read ({error.strerror})"
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            return b"", "is not a regular file"
+        secret = os.read(handle, 4096)
+    finally:
+        os.close(handle)
+    if len(secret) < MIN_SECRET_BYTES:
+        return secret, "is too short" if secret else "is empty"
+    if len(set(secret)) < MIN_DIFFERENT_BYTES:
+        return secret, "is not random"
+    if found.st_uid != os.geteuid():
+        return secret, "belongs to another user"
+    return secret, "can be read by other users" if found.st_mode & 0o077 else ""
 
 
 def _create_secret(path: Path) -> bytes:

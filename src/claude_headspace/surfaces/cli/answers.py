@@ -8,9 +8,9 @@ import msgspec
 import typer
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.forms import convert_values
 from claude_headspace.kernel.text import count
-from claude_headspace.kernel.wait_request import Field
+from claude_headspace.kernel.wait.forms import convert_values
+from claude_headspace.kernel.wait.request import Field
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text

@@ -50,7 +50,7 @@ GROUPS = (
         "Manage efforts: work that spans several sessions.",
         (
             Command("start", ".efforts:start", "Start an effort in this directory."),
-            Command("list", ".efforts:list_efforts", "List efforts."),
+            Command("list", ".efforts:list_efforts", "List the active efforts of this directory."),
             Command("show", ".efforts:show", "Show an effort: its phase, sessions and log."),
             Command("open", ".efforts:open_session", "Open the session: print its context and the handover."),
             Command("phase", ".efforts:phase", "Move to another phase."),

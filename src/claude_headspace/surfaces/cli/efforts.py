@@ -1,6 +1,6 @@
 """`headspace effort …`: start an effort, log, change the phase, hand over, finish. Agents run these commands, too.
 
-They use the socket of the daemon. It needs no token, and it tells the daemon which agent runs the command.
+They use the socket of the daemon. It needs no token, and it identifies the agent that runs the command.
 """
 
 from pathlib import Path
@@ -70,20 +70,30 @@ def start(
     _send_and_show("effort.start", given, None, as_json, "started", "headspace effort log 'what you did'")
 
 
-@examples("headspace effort list --all")
+@examples("headspace effort list", "headspace effort list --all")
 def list_efforts(
-    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include finished efforts.")] = False,
+    show_all: Annotated[
+        bool, typer.Option("--all", "-a", help="Efforts of all directories, with finished ones.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List efforts."""
-    found = _send("effort.list", {"all": show_all}, None)
-    output.write_result(found, as_json, lambda found, _: effort_table(found["efforts"], found["tasks"], now()))
+    """List the active efforts of this directory."""
+    found = _send("effort.list", {"all": show_all, "here": not show_all}, None)
+    output.write_result(
+        found, as_json, lambda found, _: effort_table(found["efforts"], found["tasks"], now(), here=not show_all)
+    )
 
 
-@examples("headspace effort show", "headspace effort show --json | jq .messages")
-def show(effort: EffortOption = None, as_json: AsJson = False) -> None:
+@examples("headspace effort show", "headspace effort show 019d3a5b", "headspace effort show --json | jq .messages")
+def show(
+    reference: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Which effort; default: that of this agent and directory.")
+    ] = None,
+    effort: EffortOption = None,
+    as_json: AsJson = False,
+) -> None:
     """Show an effort: its phase, sessions and log."""
-    found = _send("effort.show", {}, effort)
+    found = _send("effort.show", {}, reference or effort)
     output.write_result(found, as_json, lambda found, screen: effort_lines(found, now(), screen.width))
 
 
@@ -95,7 +105,8 @@ def open_session(effort: EffortOption = None, as_json: AsJson = False) -> None:
 
 
 def _context_lines(found: Json) -> list[output.Line]:
-    texts = [found["context"], *([found["dehydratedContext"]] if found["dehydratedContext"] else [])]
+    documents = f"Read these documents first: {', '.join(found['documents'])}" if found["documents"] else ""
+    texts = [text for text in (found["context"], found["dehydratedContext"], documents) if text]
     return [output.line(each) for each in "\n\n".join(texts).splitlines()]
 
 

@@ -1,6 +1,7 @@
 """The CLI command `hook TYPE`: records one hook event from standard input, like `sp hook` of plate-spinner.
 
 The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
+It never asks: guard rules do not apply to tool calls that only this command reports, and `headspace why` says so.
 Prints nothing and always exits with 0: a hook must never disturb Claude Code.
 """
 
@@ -14,19 +15,10 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.environment import NOTES, client_pid_in
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli.options import examples
-
-METADATA_VARIABLES = {
-    "tmux-pane": "TMUX_PANE",
-    "tmux-session": "CLAUDE_HEADSPACE_TMUX_SESSION",
-    "session-id": "CLAUDE_HEADSPACE_SESSION_ID",
-    "wrapper-id": "CLAUDE_SESSION_ID",
-    "mode": "CLAUDE_SESSION_MODE",
-    "mission-id": "MISSION_EXECUTION_ID",
-}
-"""Metadata of the event, and the environment variables it is read from."""
 
 
 @examples("headspace hook session-start <payload.json")
@@ -50,13 +42,13 @@ def hook(
 def _write_to_spool(event: str, payload: bytes) -> None:
     """Write one new file to the spool. It is complete when it ends with a newline."""
     fired = f"{time.time():.6f}"
-    metadata = {name: os.environ.get(variable, "") for name, variable in METADATA_VARIABLES.items()}
     header = {
         "event": event,
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
-        "client-pid": os.environ.get("CLAUDE_PID") or str(os.getppid()),
+        "client-pid": client_pid_in(os.environ) or str(os.getppid()),
         "fired-at": fired,
-        **{name: value for name, value in metadata.items() if value},
+        "only-reports": "yes",
+        **{note: os.environ[variable] for variable, note in NOTES.items() if os.environ.get(variable)},
     }
     paths = find_paths()
     paths.create_directories()

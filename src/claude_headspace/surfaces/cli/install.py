@@ -9,11 +9,14 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
+from claude_headspace.clients.claude_code import environment
+from claude_headspace.clients.claude_code.config_dirs import installed_config_dirs, update_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
+from claude_headspace.clients.claude_code.hooks.files import restored_on_failure
+from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir, folders_of
 from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
-from claude_headspace.config import Paths, find_paths, installed_config_dirs, load_settings, update_config_dirs
+from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
@@ -90,13 +93,17 @@ def install(
 
 
 def install_hooks(plans: Sequence[Change], paths: Paths) -> None:
-    """Install hooks as planned, and record the directories."""
-    paths.create_directories()
-    token = local_tokens(paths)[Scope.INGEST]
-    for plan in plans:
-        installation.install(plan, paths.state, token)
-    if plans:
-        update_config_dirs(paths, installed=[plan.config.path for plan in plans])
+    """Install hooks as planned, and record the directories. Leaves nothing behind if one installation fails."""
+    configs, own = [plan.config for plan in plans], (paths.spool, paths.runtime, paths.data, paths.config)
+    files = [paths.secret_file, paths.config_dirs_file, *(file for config in configs for file in config.changed_files)]
+    folders = [*own, *(parent for folder in own for parent in folder.parents)]
+    with restored_on_failure(files, [*folders, *(each for config in configs for each in folders_of(config))]):
+        paths.create_directories()
+        token = local_tokens(paths)[Scope.INGEST]
+        for plan in plans:
+            installation.install(plan, paths.state, token)
+        if plans:
+            update_config_dirs(paths, installed=[config.path for config in configs])
 
 
 @examples("headspace uninstall", "headspace uninstall --yes -c ~/.claude-team")
@@ -144,7 +151,7 @@ def config_dirs(given: Sequence[Path] | None, paths: Paths) -> list[ConfigDir]:
 
 def default_config_dir() -> Path:
     """The config dir that Claude Code uses in this environment."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude")
+    return Path(environment.config_dir(os.environ))
 
 
 def _daemon_url(paths: Paths) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.claude_code import CLIENT_VARIABLES
+from claude_headspace.clients.environment import is_inside_client
 from claude_headspace.errors import Forbidden
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples
@@ -54,4 +54,4 @@ def open_in_browser(link: str) -> bool:
 
 def is_agent() -> bool:
     """Whether an agent runs this command."""
-    return any(os.environ.get(name) for name in CLIENT_VARIABLES)
+    return is_inside_client(os.environ)

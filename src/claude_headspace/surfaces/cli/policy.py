@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from claude_headspace.clients.claude_code import SHELL_TOOL
-from claude_headspace.clients.tools import find_tool
+from claude_headspace.clients.tools import SHELL_TOOL, find_tool, tool_input
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.policy.call import Subject
@@ -79,16 +78,13 @@ def explain(
 
 def _tool_input(tool: str, text: str) -> dict[str, object]:
     """The input of the tool: a command, a JSON object, or the name of a file."""
-    known = find_tool(tool)
-    if known.kind is ToolKind.SHELL:
-        return {"command": text}
-    if text.lstrip().startswith("{"):
+    if find_tool(tool).kind is not ToolKind.SHELL and text.lstrip().startswith("{"):
         try:
             found: dict[str, object] = json.loads(text)
         except ValueError as error:
             raise typer.BadParameter(f"Not valid JSON: {error}.") from error
         return found
-    return {known.file or "path": text}
+    return tool_input(tool, text)
 
 
 @examples("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.claude_code.environment import resume_options
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
@@ -30,7 +31,7 @@ from claude_headspace.surfaces.launch.start_client import (
     resume_target,
     tmux_name,
 )
-from claude_headspace.surfaces.launch.supervise import RESTART_PROMPT, Supervisor, reject_session_options
+from claude_headspace.surfaces.launch.supervise import Supervisor, reject_session_options
 
 
 @examples(
@@ -94,8 +95,8 @@ def _launch(
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
 
-    def start(is_restart: bool) -> ClientProcess:
-        text = RESTART_PROMPT if is_restart else prompt
+    def start(restart_prompt: str | None) -> ClientProcess:
+        text = prompt if restart_prompt is None else restart_prompt
         return ClientProcess([*command, "--", text] if text else command, env, directory)
 
     code, pid = _run_supervised(agent["id"], start) if supervise else _run_once(start)
@@ -104,13 +105,13 @@ def _launch(
     raise typer.Exit(code)
 
 
-def _run_once(start: Callable[[bool], ClientProcess]) -> tuple[int, int]:
+def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:
     """Run one client; its exit code and its pid."""
-    process = start(False)
+    process = start(None)
     return process.wait(), process.pid
 
 
-def _run_supervised(agent_id: str, start: Callable[[bool], ClientProcess]) -> tuple[int, int]:
+def _run_supervised(agent_id: str, start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:
     """Run clients until one ends with context left; its exit code and its pid."""
     supervisor = Supervisor(ApiClient.local, agent_id)
     messages = follow(ApiClient.local, None, ["effort_changed"], agent_id=agent_id, on_reconnect=supervisor.check_all)
@@ -158,5 +159,5 @@ def resume(context: typer.Context, agent: AgentArgument) -> None:
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
     env = client_environment(client.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
-    command = [program, "--resume", session_id, *context.args]
+    command = [program, *resume_options(session_id), *context.args]
     raise typer.Exit(ClientProcess(command, {**env, **variables}, directory).wait())

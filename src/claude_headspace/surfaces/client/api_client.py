@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from claude_headspace.clients.claude_code import SESSION_VARIABLE
+from claude_headspace.clients.environment import session_in
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
@@ -98,6 +98,14 @@ class ApiClient:
     def turns(self, reference: str, limit: int = 100) -> list[Json]:
         """The turns of an agent, newest last."""
         return self._list(_path("agents", reference, "turns"), limit=limit)
+
+    def command_turns(self, command_id: str, limit: int = 100) -> list[Json]:
+        """The turns of one command, newest last."""
+        return self._list(_path("commands", command_id, "turns"), limit=limit)
+
+    def tool_calls(self, reference: str, limit: int = 100) -> list[Json]:
+        """The tool calls of an agent, newest last."""
+        return self._list(_path("agents", reference, "calls"), limit=limit)
 
     def commands(self, reference: str, limit: int = 100) -> list[Json]:
         """The commands of an agent, newest last."""
@@ -328,7 +336,7 @@ class ApiClient:
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
         headers["X-Headspace-Via"] = self._via
-        if session := os.environ.get(SESSION_VARIABLE, ""):  # identifies the agent that runs this process
+        if session := session_in(os.environ):  # identifies the agent that runs this process
             headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
@@ -424,7 +432,7 @@ def _find_running(paths: Paths) -> DaemonInfo:
     found = find_daemon(paths)
     if found is not None:
         return found
-    if is_locked(paths.lock_file):
+    if is_locked(paths):
         raise DaemonMissing("daemon_starting", "Headspace is starting.", "Try again in a few seconds.")
     raise DaemonMissing("daemon_missing", "Headspace is not running.", START_HINT)
 

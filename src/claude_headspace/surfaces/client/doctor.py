@@ -18,13 +18,14 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation as installed
-from claude_headspace.clients.claude_code.hooks import settings_file as settings
 from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.claude_code.hooks.registration import Registration, read_registration
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.clients.claude_code.locations import TRANSCRIPTS
-from claude_headspace.config import Paths, claude_config_dirs, load_settings
+from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
@@ -82,11 +83,16 @@ def failed(name: str, detail: str, hint: str) -> Check:
 def run_checks(configs: Sequence[ConfigDir], paths: Paths) -> Report:
     """Run all checks."""
     groups = [CheckGroup("Headspace", _collect(_daemon(paths), _spool(paths), _bash(configs), _notifications(paths)))]
-    for config in configs:
-        source = hook_source(config, paths)
-        checks = (_settings(config), _files(source, paths), _delivery(source, paths), _transcripts(config, paths))
-        groups.append(CheckGroup(str(config.path), _collect(*checks)))
+    groups += [CheckGroup(str(config.path), _check_config_dir(config, paths)) for config in configs]
     return Report(not any(check.status == "failed" for group in groups for check in group.checks), groups)
+
+
+def _check_config_dir(config: ConfigDir, paths: Paths) -> list[Check]:
+    """The checks of a config dir. Hooks that only report have no files."""
+    registration, source = read_registration(config, paths.state), hook_source(config, paths)
+    has_files = bool(registration.hooks or not registration.reporting_events)
+    files = (_files(source, paths), _delivery(source, paths)) if has_files else ()
+    return _collect(_settings(registration), *files, _transcripts(config, paths))
 
 
 def hook_source(config: ConfigDir, paths: Paths) -> ConfigDir:
@@ -120,6 +126,7 @@ def _daemon(paths: Paths) -> Iterator[Check]:
         yield failed("daemon", "not running; events are stored in the spool", START)
         return
     yield ok("daemon", f"running at {daemon.url} (pid {daemon.pid}, version {daemon.version})")
+    yield _reception(ApiClient.local(paths).status()["hooks"])
     parts = ApiClient.local(paths).health()["parts"]
     waiting = waiting_for_database(parts)
     for name, part in parts.items():
@@ -128,6 +135,13 @@ def _daemon(paths: Paths) -> Iterator[Check]:
     if waiting:
         labels = ", ".join(map(component_label, waiting))
         yield warning("waiting", f"for the database: {labels}", "Hooks are answered, and no event is lost.")
+
+
+def _reception(hooks: dict[str, Any]) -> Check:
+    """Whether hooks are installed and firing, as the daemon reports it everywhere."""
+    if hooks["installed"]:
+        return ok("reception", hooks["summary"])
+    return (warning if hooks["firing"] else failed)("reception", hooks["summary"], INSTALL)
 
 
 def _spool(paths: Paths) -> Iterator[Check]:
@@ -194,35 +208,39 @@ def _notifications(paths: Paths) -> Iterator[Check]:
 # --- a configuration directory ---
 
 
-def _settings(config: ConfigDir) -> Iterator[Check]:
-    try:
-        text = config.settings.read_text(encoding="utf-8")
-        found = settings.parse(text, str(config.settings))
-    except FileNotFoundError:
-        if installed.find_plugins(config):
-            yield from _plugins(config, has_hooks=False)
-        else:
-            yield failed("settings", f"{config.settings} does not exist", INSTALL)
+def _settings(registration: Registration) -> Iterator[Check]:
+    config = registration.config
+    if registration.settings is not None:
+        yield ok("settings", f"{config.settings.name} is readable")
+        yield from _hooks(registration, registration.settings)
+    elif registration.problem is not None:
+        yield failed("settings", registration.problem, "Fix the file; Claude Code cannot read it either.")
         return
-    except (HeadspaceError, UnicodeDecodeError) as error:
-        yield failed("settings", str(error), "Fix the file; Claude Code cannot read it either.")
-        return
-    yield ok("settings", f"{config.settings.name} is readable")
-    yield from _hooks(config, found)
-    yield from _plugins(config, has_hooks=bool(settings.registered_hooks(found)))
+    elif not registration.plugins:
+        yield failed("settings", f"{config.settings} does not exist", INSTALL)
+    yield from _plugins(registration)
 
 
-def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
-    registered = settings.registered_hooks(found)
+def _hooks(registration: Registration, found: dict[str, Any]) -> Iterator[Check]:
+    config, registered = registration.config, registration.hooks
+    if found.get("disableAllHooks"):
+        yield failed("hooks", "`disableAllHooks` turns all hooks off", f"Remove it from {config.settings}.")
+    if registration.reporting_events:
+        detail = f"`headspace hook` for {count(len(registration.reporting_events), 'event')}: it only reports"
+        yield warning("hooks", f"{detail}, so guard rules do not apply", INSTALL)
+    if registered:
+        yield from _registered_hooks(registration)
+    elif not registration.plugins and not registration.reporting_events:
+        yield failed("hooks", "none registered", INSTALL)
+
+
+def _registered_hooks(registration: Registration) -> Iterator[Check]:
+    config, registered = registration.config, registration.hooks
     there, wanted = {event for event, _ in registered}, events_for(find_version())
     missing = [event for event in wanted if event not in there]
     unknown = [event for event in there if event not in wanted]
     other_scripts = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
-    if not registered and installed.find_plugins(config):
-        return
-    if not registered:
-        yield failed("hooks", "none registered", INSTALL)
-    elif missing:
+    if missing:
         yield failed("hooks", f"{count(len(missing), 'event')} missing: {', '.join(missing)}", INSTALL)
     elif other_scripts:
         yield failed("hooks", f"registered with another script: {other_scripts[0]}", INSTALL)
@@ -230,8 +248,6 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
         yield failed("hooks", f"your Claude Code may not support {', '.join(unknown)}, and may fail to start", INSTALL)
     else:
         yield ok("hooks", f"{count(len(wanted), 'event')} registered")
-    if found.get("disableAllHooks"):
-        yield failed("hooks", "`disableAllHooks` turns all hooks off", f"Remove it from {config.settings}.")
     counted = Counter(event for event, _ in registered)
     if twice := sorted(event for event, number in counted.items() if number > 1):
         yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
@@ -240,10 +256,10 @@ def _hooks(config: ConfigDir, found: dict[str, Any]) -> Iterator[Check]:
         yield warning("transport", detail, "`headspace install` switches to the script.")
 
 
-def _plugins(config: ConfigDir, *, has_hooks: bool) -> Iterator[Check]:
+def _plugins(registration: Registration) -> Iterator[Check]:
     """Plugins of Headspace. A plugin sends nothing if the settings contain the hooks, too."""
-    for folder in installed.find_plugins(config):
-        if has_hooks:
+    for folder in registration.plugins:
+        if registration.hooks:
             detail = f"the settings and the plugin {folder} contain the same hooks; the plugin sends nothing"
             yield warning("twice", detail, "Keep one: `headspace uninstall`, or remove the plugin.")
         else:
@@ -384,7 +400,7 @@ def _transcripts(config: ConfigDir, paths: Paths) -> Iterator[Check]:
     if not os.access(projects, os.R_OK | os.X_OK):
         yield failed("transcripts", f"{projects} is not readable", "Check its owner and permissions.")
         return
-    if config.path not in claude_config_dirs(load_settings(paths), paths):
+    if config.path not in known_config_dirs(load_settings(paths), paths):
         hint = f"Run `headspace install --config-dir {config.path}`, or add it to config_dirs in {paths.config_file}."
         yield warning("transcripts", "the daemon does not read this directory", hint)
     else:

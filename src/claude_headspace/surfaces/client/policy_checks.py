@@ -9,9 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code import tool_of
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.tools import describe_call
+from claude_headspace.clients.hooks import hook_names
+from claude_headspace.clients.tools import describe_call, tool_of
 from claude_headspace.config import Paths
 from claude_headspace.inputs.policy.calls import analyse_call
 from claude_headspace.inputs.policy.cases import CaseResult, judge_case, read_cases

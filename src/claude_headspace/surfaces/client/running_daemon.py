@@ -2,12 +2,16 @@
 
 The lock decides, because the operating system releases it when the daemon ends for any reason. `daemon.json` is used
 only while the lock is held. So a file of a killed daemon never sends a token to another program on the same port.
+
+The lock is on a file and on the state directory. A removed file can be created again and locked by another daemon; the
+directory cannot be removed without everything in it.
 """
 
 import contextlib
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +20,8 @@ import msgspec
 
 from claude_headspace.config import Paths
 from claude_headspace.errors import AlreadyRunning
+
+LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.02
 
 
 class KilledDaemon(NamedTuple):
@@ -53,7 +59,7 @@ def code_fingerprint() -> str:
 
 def find_daemon(paths: Paths) -> DaemonInfo | None:
     """The running daemon, if any."""
-    return read_daemon_file(paths.daemon_file) if is_locked(paths.lock_file) else None
+    return read_daemon_file(paths.daemon_file) if is_locked(paths) else None
 
 
 def read_daemon_file(path: Path) -> DaemonInfo | None:
@@ -64,16 +70,22 @@ def read_daemon_file(path: Path) -> DaemonInfo | None:
         return None
 
 
-def is_locked(lock_file: Path) -> bool:
-    """Whether a process holds the lock."""
+def is_locked(paths: Paths) -> bool:
+    """Whether a daemon holds the lock."""
+    return any(_is_held(path) for path in (paths.lock_file, paths.state))
+
+
+def _is_held(path: Path) -> bool:
     try:
-        handle = os.open(lock_file, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:  # a file system that cannot lock directories
+        return False
     else:
         return False
     finally:
@@ -91,18 +103,31 @@ def find_killed_daemon(paths: Paths) -> KilledDaemon | None:
 @contextlib.contextmanager
 def daemon_lock(paths: Paths) -> Iterator[KilledDaemon | None]:
     """Hold the lock of the daemon, or raise `AlreadyRunning`. Yields the previous daemon if it was killed."""
-    handle = os.open(paths.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        running = read_daemon_file(paths.daemon_file)
-        where = f"at {running.url} (pid {running.pid})" if running else "and is starting"
-        raise AlreadyRunning(
-            "already_running", f"Headspace is already running, {where}.", "Use it, or stop it with `headspace down`."
-        ) from error
-    else:
+    with contextlib.ExitStack() as handles:
+        if not (_lock(paths.lock_file, os.O_RDWR | os.O_CREAT, handles) and _lock(paths.state, os.O_RDONLY, handles)):
+            running = read_daemon_file(paths.daemon_file)
+            where = f"at {running.url} (pid {running.pid})" if running else "and is starting"
+            raise AlreadyRunning(
+                "already_running",
+                f"Headspace is already running, {where}.",
+                "Use it, or stop it with `headspace down`.",
+            )
         killed = find_killed_daemon(paths)
         paths.daemon_file.unlink(missing_ok=True)
         yield killed
-    finally:
-        os.close(handle)
+
+
+def _lock(path: Path, flags: int, handles: contextlib.ExitStack) -> bool:
+    """Lock a file or a directory until the handles are closed. Waits a moment for commands that only check the lock."""
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    handles.callback(os.close, handle)
+    for _ in range(LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOCK_PAUSE_SECONDS)
+        except OSError:
+            return path.is_dir()  # a file system that cannot lock directories
+        else:
+            return True
+    return False

@@ -1,4 +1,7 @@
-"""Sends one command to the socket of the daemon. Identifies the agent that runs this process, and needs no token."""
+"""Sends one command to the socket of the daemon. Identifies the agent that runs this process, and needs no token.
+
+Only the environment variables that identify the agent are sent.
+"""
 
 import json
 import os
@@ -8,23 +11,10 @@ from typing import Any
 
 import psutil
 
+from claude_headspace.clients.environment import IDENTITY
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, HeadspaceError
 from claude_headspace.inputs.receive.socket import socket_path
-
-IDENTITY = (
-    "AGENT_ID",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_HEADSPACE_SESSION_ID",
-    "CLAUDE_HEADSPACE_TMUX_SESSION",
-    "CLAUDE_PID",
-    "CLAUDE_SESSION_ID",
-    "CLAUDE_SESSION_MODE",
-    "CLAUDE_SESSION_ROLE",
-    "MISSION_EXECUTION_ID",
-    "TMUX_PANE",
-)
-"""Environment variables that identify the agent. No others are sent."""
 
 ANSWER_SECONDS = 10.0
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claude_headspace.clients.claude_code import tool_of
+from claude_headspace.clients.tools import tool_of
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 
 PAGE = 1_000

@@ -107,7 +107,7 @@ def _answers(paths: Paths) -> bool:
 
 def stop(paths: Paths) -> DaemonInfo | None:
     """Ask the daemon to stop, and wait until it has. None if no daemon runs."""
-    if not is_locked(paths.lock_file):
+    if not is_locked(paths):
         return None
     daemon = find_daemon(paths)
     if daemon is None:
@@ -131,7 +131,7 @@ def _terminate(pid: int) -> None:
 def wait_until_stopped(paths: Paths, pid: int, limit: float = STOP_SECONDS) -> None:
     """Wait until the lock of the daemon is free. Raises an error after the limit."""
     deadline = time.monotonic() + limit
-    while is_locked(paths.lock_file):
+    while is_locked(paths):
         if time.monotonic() > deadline:
             raise HeadspaceError(
                 "does_not_stop",

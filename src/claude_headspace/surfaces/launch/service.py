@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from claude_headspace.clients.environment import CONFIG_VARIABLES
 from claude_headspace.errors import HeadspaceError
 
 UNIT = "headspace.service"
 LABEL = "dev.headspace.daemon"
-KEPT_VARIABLES = ("HEADSPACE_HOME", "CLAUDE_CONFIG_DIR")
+KEPT_VARIABLES = ("HEADSPACE_HOME", *CONFIG_VARIABLES)
 """Environment variables that are written into the service."""
 
 

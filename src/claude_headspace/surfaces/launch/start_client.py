@@ -1,4 +1,4 @@
-"""Starts Claude Code as a child process, with environment variables that identify the agent in its hooks.
+"""Starts a client as a child process, with environment variables that identify the agent in its hooks.
 
 The wrapper is transparent: signals are forwarded, the exit code is returned, and the client owns the terminal. In a new
 tmux session or window the arguments and the environment come from a job file with mode 0600. So no secret appears on a
@@ -19,6 +19,8 @@ from types import FrameType
 
 import msgspec
 
+from claude_headspace.clients import environment
+from claude_headspace.clients.claude_code import environment as claude_code
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
@@ -32,40 +34,20 @@ FORWARDED = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def find_client() -> str:
-    """The path of the program `claude`."""
-    found = shutil.which("claude")
+    """The path of the client's program."""
+    found = shutil.which(claude_code.PROGRAM)
     if found is None:
         raise ClientMissing(
-            "client_missing", "The program `claude` was not found.", "Install Claude Code, or add it to your PATH."
+            "client_missing",
+            f"The program `{claude_code.PROGRAM}` was not found.",
+            f"Install {claude_code.TITLE}, or add it to your PATH.",
         )
     return found
 
 
-CLIENT_VARIABLES = (
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_MESSAGING_SOCKET",
-    "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_EFFORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PID",
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_SESSION_MODE",
-    "CLAUDE_SESSION_ROLE",
-    "COLUMNS",
-    "LINES",
-    "MISSION_EXECUTION_ID",
-)
-"""Variables that a client sets for its tools. A worker that a tool starts must not inherit them."""
-
-
 def worker_environment() -> dict[str, str]:
     """The environment of this process without the variables of the client that runs it."""
-    return {name: value for name, value in os.environ.items() if name not in CLIENT_VARIABLES}
+    return {name: value for name, value in os.environ.items() if name not in environment.NOT_INHERITED}
 
 
 def client_environment(
@@ -78,13 +60,13 @@ def client_environment(
 ) -> dict[str, str]:
     """The environment of a client: inherited variables, and those that identify the agent in its hooks."""
     ids = {
-        "MISSION_EXECUTION_ID": mission or "",
-        "CLAUDE_HEADSPACE_URL": url,
-        "CLAUDE_HEADSPACE_SESSION_ID": headspace_id,
-        "CLAUDE_SESSION_ID": headspace_id,
-        "CLAUDE_HEADSPACE_TMUX_SESSION": session or "",
-        "CLAUDE_SESSION_ROLE": role or "",
-        "CLAUDE_SESSION_MODE": mode or "",
+        environment.MISSION: mission or "",
+        environment.DAEMON_URL: url,
+        environment.HEADSPACE_ID: headspace_id,
+        environment.WRAPPER_ID: headspace_id,
+        environment.TMUX_SESSION: session or "",
+        environment.ROLE: role or "",
+        environment.MODE: mode or "",
     }
     inherited = {name: value for name, value in os.environ.items() if name not in ids}
     return inherited | {name: value for name, value in ids.items() if value}
@@ -165,12 +147,10 @@ def _is_directory(path: str | None) -> bool:
 
 def _config_variables(agent: Json) -> dict[str, str]:
     """The config dir of the transcript of the session, if it is not the default one."""
-    transcript = (agent["session"] or {}).get("transcript_path")
-    above = (
-        [] if not transcript else [folder.parent for folder in Path(transcript).parents if folder.name == "projects"]
-    )
-    usual = Path(os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
-    return {"CLAUDE_CONFIG_DIR": str(above[0])} if above and above[0] != usual and above[0].is_dir() else {}
+    found = claude_code.config_dir_of((agent["session"] or {}).get("transcript_path") or "")
+    usual = Path(claude_code.config_dir(os.environ)).expanduser()
+    is_other = found is not None and Path(found) != usual and _is_directory(found)
+    return {claude_code.CONFIG_VARIABLE: found} if found is not None and is_other else {}
 
 
 # --- in a new tmux session or window ----------------------------------------------------------------------------------

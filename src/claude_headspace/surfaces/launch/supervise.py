@@ -7,6 +7,7 @@ Rules
   signal, supervision ends, too.
 - No loops: at most `MAX_RESTARTS` within `RESTART_PERIOD_SECONDS`, each after a longer pause. Then the client is left
   alone, and compacts its context as usual.
+- The prompt that the client had not finished is not lost: the next client gets it (`restart_prompt`).
 - Every restart, and the end of supervision, is reported to the daemon first, so that the log contains it. Nothing is
   restarted while the daemon does not answer.
 """
@@ -19,7 +20,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from claude_headspace.clients.claude_code.environment import SESSION_OPTIONS
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.surfaces.launch.restart_prompt import UnfinishedPrompt, restart_prompt, unfinished_prompt
 from claude_headspace.surfaces.text.formatting import Json
 
 MAX_RESTARTS = 3
@@ -28,12 +31,6 @@ PAUSE_SECONDS = (0.0, 5.0, 15.0)
 """How long to wait before the first, second and third restart."""
 TERMINATE_SECONDS = 10.0
 """How long a client has to end before it is killed."""
-
-RESTART_PROMPT = "Continue the effort that you work on. The handover of the previous session is in your context."
-"""The first prompt of a restarted client."""
-
-SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
-"""Options of Claude Code that continue a session. A restart with them would restore the full context."""
 
 Sleep = Callable[[float], bool]
 """Waits this many seconds. True if the wait was ended by a signal."""
@@ -45,6 +42,12 @@ class Client(Protocol):
     def efforts(self, *, agent: str) -> Sequence[Json]: ...
 
     def effort(self, reference: str) -> Json: ...
+
+    def agent(self, reference: str) -> Json: ...
+
+    def command_turns(self, command_id: str) -> Sequence[Json]: ...
+
+    def tool_calls(self, reference: str, limit: int) -> Sequence[Json]: ...
 
     def restart(self, reference: str, reason: str) -> Json: ...
 
@@ -64,7 +67,7 @@ class Process(Protocol):
 
 
 def reject_session_options(arguments: Sequence[str]) -> None:
-    """Raise an error for options that continue a session: a supervised client starts new sessions."""
+    """Raise an error for options that continue a session: a restart with them would restore the full context."""
     for given in arguments:
         name = given.partition("=")[0]
         if name in SESSION_OPTIONS:
@@ -109,6 +112,7 @@ class Supervisor:
         self._budget = budget or RestartBudget()
         self._process: Process | None = None
         self._pause: float | None = None
+        self._prompt = ""
         self._handled: set[str] = set()
         self._gave_up = False
 
@@ -123,16 +127,19 @@ class Supervisor:
             for effort in self._find().efforts(agent=self._agent_id):
                 self._check(effort["id"])
 
-    def run(self, start: Callable[[bool], Process], sleep: Sleep) -> tuple[int, int]:
-        """Run clients one after the other, until one ends by itself; its exit code and its pid."""
-        is_restart = False
+    def run(self, start: Callable[[str | None], Process], sleep: Sleep) -> tuple[int, int]:
+        """Run clients one after the other, until one ends by itself; its exit code and its pid.
+
+        `start` gets the prompt of a restarted client, and None for the first client.
+        """
+        prompt: str | None = None
         while True:
-            self._process = process = start(is_restart)
+            self._process = process = start(prompt)
             code = process.wait()
             pause = self._take_pause()
             if pause is None or process.was_asked_to_end or sleep(pause):
                 return code, process.pid
-            is_restart = True
+            prompt = self._prompt
 
     def _take_pause(self) -> float | None:
         """The pause before the next client; None if the last one ended by itself."""
@@ -143,21 +150,28 @@ class Supervisor:
         """Restart the client if its window is used up. Reads the current effort, because the event may be old."""
         with contextlib.suppress(HeadspaceError):
             client, process = self._find(), self._process
-            window = spent_window(client.effort(effort_id), self._agent_id)
+            effort = client.effort(effort_id)
+            window = spent_window(effort, self._agent_id)
             if window is not None and process is not None and not self._gave_up and window["id"] not in self._handled:
-                self._replace(client, process, window)
+                self._replace(client, process, effort, window)
 
-    def _replace(self, client: Client, process: Process, window: Json) -> None:
+    def _replace(self, client: Client, process: Process, effort: Json, window: Json) -> None:
         """End a client, so that the next one starts; or stop supervising after too many restarts."""
         pause = self._budget.next_pause()
         if pause is None:
             client.unsupervise(self._agent_id, f"restarted {MAX_RESTARTS} times within ten minutes")
             self._gave_up = True
             return
+        self._prompt = restart_prompt(effort, window, self._unfinished(client))
         client.restart(self._agent_id, window["spent"])
         self._handled.add(window["id"])
         self._pause = pause
         self._terminate(process)
+
+    def _unfinished(self, client: Client) -> UnfinishedPrompt | None:
+        command = client.agent(self._agent_id)["command"]
+        turns = client.command_turns(command["id"]) if command else []
+        return unfinished_prompt(command, turns, client.tool_calls(self._agent_id, limit=1))
 
     def _terminate(self, process: Process) -> None:
         """Ask the client to end, and kill it if it does not."""

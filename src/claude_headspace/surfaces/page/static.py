@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.surfaces.auth.canonical_address import redirect_to_address
 
 FOLDER = Path(__file__).with_name("built")
 BUILD_NOTE = "build.txt"
@@ -68,6 +69,8 @@ class Page:
         ]
 
     async def _page(self, request: Request) -> Response:
+        if (redirect := redirect_to_address(request)) is not None:
+            return redirect
         if not (self._folder / "index.html").is_file():
             return HTMLResponse(self._explanation(), 503)
         return self._response(request, "index.html", "no-cache")

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.views import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import Clock, EventFilter, Reader, StateRow, StoredEvent
 
 HOUR = 3_600 * SECOND

@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path
 
-from claude_headspace.kernel.requested_edit import NotApplicable
+from claude_headspace.kernel.wait.requested_edit import NotApplicable
 
 MAX_BYTES = 4 * 1024 * 1024
 

@@ -4,29 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from claude_headspace.clients.claude_code import SESSION_VARIABLE
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.environment import HEADSPACE_ID, TMUX_PANE, WRAPPER_ID, client_pid_in, session_in
+from claude_headspace.clients.hooks import hook_names
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
-from claude_headspace.kernel.answers import Answer
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.views import (
-    AgentView,
-    CommandView,
-    SessionView,
-    Time,
-    TurnView,
-    WaitView,
-    agent_view,
-    command_view,
-    iso,
-    session_view,
-    turn_view,
-    wait_view,
-)
+from claude_headspace.kernel.text import Time, iso
+from claude_headspace.kernel.views.agent import AgentView, agent_view
+from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView, command_view, session_view, turn_view
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.outputs.held_hooks import find_answer
 from claude_headspace.ports import Clock, EventFilter, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
@@ -243,9 +233,9 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
 
     The session is compared first: a child has its own, but inherits the other variables of its parent.
     """
-    session, pane = env.get(SESSION_VARIABLE), env.get("TMUX_PANE")
-    wrappers = {env[name] for name in ("CLAUDE_HEADSPACE_SESSION_ID", "CLAUDE_SESSION_ID") if env.get(name)}
-    pid = env.get("CLAUDE_PID", "")
+    session, pane = session_in(env), env.get(TMUX_PANE)
+    wrappers = {env[name] for name in (HEADSPACE_ID, WRAPPER_ID) if env.get(name)}
+    pid = client_pid_in(env) or ""
     pids = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]
 
     def matches(agent: Agent) -> tuple[bool, ...]:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from claude_headspace.clients.claude_code import SESSION_VARIABLE
+from claude_headspace.clients.environment import session_in
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.model import Effort
-from claude_headspace.kernel.effort.resolve import has_live_client, resolve
+from claude_headspace.kernel.effort.resolve import has_live_client, is_within, resolve
 from claude_headspace.kernel.effort.views import EffortStory, EffortView, TaskView, effort_story, effort_view, task_view
 from claude_headspace.ports import Reader
 
@@ -40,9 +40,11 @@ class EffortQueries:
         """The efforts of this host."""
         return [each for each in self._reader.efforts(only_active=only_active) if each.host == self._host]
 
-    def list_all(self, *, only_active: bool) -> EffortList:
-        """Efforts of every host, the newest first, and all tasks."""
+    def list_all(self, *, only_active: bool, directory: str | None = None) -> EffortList:
+        """Efforts of every host, the newest first, and all tasks. `directory`: only the efforts of this host there."""
         efforts = self._reader.efforts(only_active=only_active)
+        if directory is not None:
+            efforts = [effort for effort in efforts if effort.host == self._host and _is_near(effort, directory)]
         active = {effort.task_id for effort in self._reader.efforts()}
         tasks = [task_view(task, active=task.id in active) for task in self._reader.tasks()]
         return EffortList([effort_view(effort) for effort in efforts], tasks)
@@ -80,16 +82,21 @@ class EffortQueries:
             raise BadRequest(
                 "no_effort",
                 "There is no active effort here.",
-                "Start one with `headspace effort start SKILL`, or name one: `headspace effort list --all`.",
+                "Start one: `headspace effort start SKILL`. Or name one with `-e ID`: `headspace effort list --all`.",
                 status=404,
             )
         return found
 
     def agent_of(self, env: Env) -> Agent | None:
         """The agent that a request comes from, by its client's session."""
-        session = env.get(SESSION_VARIABLE)
+        session = session_in(env)
         if not session:
             return None
         return next(
             (each for each in self._reader.agents() if each.session and each.session.client_id == session), None
         )
+
+
+def _is_near(effort: Effort, directory: str) -> bool:
+    """Whether an effort is of the project around a directory, or of a task below it."""
+    return is_within(directory, effort.project_root) or is_within(effort.task_dir, directory)

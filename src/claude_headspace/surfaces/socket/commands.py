@@ -3,16 +3,19 @@
 The arguments of a hook command are its payload, in snake or camel case. It is stored like a hook over HTTP.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from claude_headspace.clients import environment
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.spool_fallback import Spooled
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.outputs.advice import existing_files
 from claude_headspace.ports import Outcome, Received
 from claude_headspace.surfaces.socket import efforts
 from claude_headspace.surfaces.socket.efforts import EffortCommands
@@ -23,18 +26,10 @@ from claude_headspace.surfaces.socket.results import HOOK_COMMANDS, HookCommand,
 ProcessHook = Callable[[Received], Awaitable[Outcome | Spooled]]
 """Processes a hook whose sender waits for the verdict (`HookPipeline.process`)."""
 
-ENVIRONMENT_HEADERS = {
-    "AGENT_ID": b"agent-id",
-    "TMUX_PANE": b"tmux-pane",
-    "CLAUDE_HEADSPACE_TMUX_SESSION": b"tmux-session",
-    "CLAUDE_HEADSPACE_SESSION_ID": b"session-id",
-    "CLAUDE_SESSION_ID": b"wrapper-id",
-    "CLAUDE_SESSION_MODE": b"mode",
-    "MISSION_EXECUTION_ID": b"mission-id",
-    "CLAUDE_PID": b"client-pid",
-    "CLAUDE_SESSION_ROLE": b"role",
-}
-"""Environment variables of a request, and the headers in which the hook script sends them."""
+NOTES = {variable: note.encode() for variable, note in environment.NOTES.items()} | dict.fromkeys(
+    environment.PID_VARIABLES, b"client-pid"
+)
+"""Environment variables of a request, and the notes in which the hook script sends them."""
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -64,17 +59,18 @@ class SocketCommands:
         raise BadRequest("unknown_command", f"There is no command {name[:100]}.", hint, status=404)
 
     async def _hook(self, hook: HookCommand, args: msgspec.Raw, env: Mapping[str, str]) -> object:
-        headers = {
-            header: env[name].encode("utf-8", "replace") for name, header in ENVIRONMENT_HEADERS.items() if name in env
-        }
+        headers = {header: env[name].encode("utf-8", "replace") for name, header in NOTES.items() if name in env}
         received = await self.receiver.receive_spooled(hook.event, snake_case(args), headers)
         outcome = await self.process_hook(received)
         if isinstance(outcome, Spooled):
             return hook.result(HookOutcome(verdict=outcome.verdict))
-        if outcome.advice is not None and outcome.effort is not None and outcome.advice.preload:
-            await self.active_efforts.record_loaded(outcome.effort, outcome.advice.preload)  # the client reads them
+        documents: tuple[str, ...] = ()
+        if outcome.advice is not None and outcome.effort is not None:
+            documents = await asyncio.to_thread(existing_files, outcome.advice.documents)
+            loaded = (*outcome.advice.preload, *documents)  # the client reads them
+            await self.active_efforts.record_loaded(outcome.effort, loaded)
         return hook.result(
-            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator)
+            HookOutcome(outcome.agent, outcome.verdict, outcome.effort, outcome.advice, outcome.coordinator, documents)
         )
 
 

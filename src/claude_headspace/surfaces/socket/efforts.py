@@ -1,7 +1,7 @@
 """The socket commands for efforts: `effort.*`, `session.finish`, `agent.directives.discover`.
 
-The sender is identified by the environment of the request: `AGENT_ID` in a fleet, `CLAUDE_CODE_SESSION_ID` inside a
-client. `read/efforts` finds the effort, and `COMMANDS` lists all commands.
+The sender is identified by the environment of the request: `AGENT_ID` in a fleet, the session inside a client.
+`read/efforts` finds the effort, and `COMMANDS` lists all commands.
 """
 
 import asyncio
@@ -14,15 +14,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from claude_headspace.engine.effort_start import EffortStarter, NewEffort
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.context.instruction_files import find_instruction_files
-from claude_headspace.inputs.context.skills import find_skill, preload_paths
-from claude_headspace.inputs.receive.receiver import LocateProject, new_id
+from claude_headspace.inputs.receive.receiver import LocateProject
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort import acts
+from claude_headspace.kernel.effort.advise import documents_to_read
 from claude_headspace.kernel.effort.messages import introduction, recovery
 from claude_headspace.kernel.effort.model import Effort, Metadata
 from claude_headspace.kernel.effort.views import effort_view
+from claude_headspace.outputs.advice import existing_files
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.efforts import EffortQueries
 
@@ -91,10 +93,11 @@ class SetMetadata(EffortReference, kw_only=True, forbid_unknown_fields=True):
 
 
 class ListEfforts(msgspec.Struct, forbid_unknown_fields=True):
-    """Which efforts to list."""
+    """Which efforts to list: active ones, or all; everywhere, or only those of the directory `cwd`."""
 
     all: bool = False
     cwd: FilePath | None = None
+    here: bool = False
 
 
 class DiscoverInstructions(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -111,9 +114,8 @@ class EffortCommands:
 
     recorder: Recorder
     efforts: EffortQueries
-    host: str
     find_project: LocateProject
-    config_dirs: Callable[[], tuple[Path, ...]]
+    starter: EffortStarter
 
     async def __call__(self, name: str, args: msgspec.Raw, env: Env) -> object:
         """Run an effort command."""
@@ -133,29 +135,20 @@ class EffortCommands:
     async def start(self, request: StartEffort, env: Env) -> object:
         """Start an effort."""
         root, task_dir = await self._directories(request)
-        agent = await self._sender(env)
-        skill_name = request.skill.removeprefix("/")
-        skill = await asyncio.to_thread(find_skill, skill_name, root, self.config_dirs())
-        act = acts.EffortStarted(
-            effort_id=new_id(),
-            host=self.host,
-            task_dir=task_dir,
+        wanted = NewEffort(
+            skill=request.skill.removeprefix("/"),
             project_root=root,
-            skill=skill_name,
-            ordinal=0,  # the task assigns the next number
+            task_dir=task_dir,
             mode=request.mode,
-            phase=request.phase or (skill.phases[0] if skill and skill.phases else None),
             title=request.title,
             keywords=request.keywords,
+            phase=request.phase,
             owner=request.owner or env.get("AGENT_ID") or None,
-            holder=agent.id if agent else None,
-            session_id=_open_session(agent),
             manager=request.manager,
-            skill_config=msgspec.to_builtins(skill) if skill else None,
             metadata=request.metadata,
-            preload=(*preload_paths(skill, root), *(absolute_path(root, path) for path in request.preload)),
+            preload=tuple(absolute_path(root, path) for path in request.preload),
         )
-        return await self._record(act)
+        return effort_view(await self.starter.start(wanted, await self._sender(env)))
 
     async def _directories(self, request: StartEffort) -> tuple[str, str]:
         """The root of the project and the directory of the task."""
@@ -189,7 +182,13 @@ class EffortCommands:
         """Open the session; the introduction and the handover."""
         effort, holder = await self._find(request, env), await self._sender_id(env)
         await self._record(acts.SessionOpened(effort_id=effort.id, holder=holder))
-        return {"effortId": effort.id, "context": introduction(effort), "dehydratedContext": recovery(effort)}
+        documents = await asyncio.to_thread(existing_files, documents_to_read(effort, None))
+        return {
+            "effortId": effort.id,
+            "context": introduction(effort),
+            "dehydratedContext": recovery(effort),
+            "documents": list(documents),
+        }
 
     async def dehydrate(self, request: Handover, env: Env) -> object:
         """Store the handover to the next session."""
@@ -215,7 +214,8 @@ class EffortCommands:
 
     async def list(self, request: ListEfforts, _env: Env) -> object:
         """All efforts and tasks."""
-        return await asyncio.to_thread(self.efforts.list_all, only_active=not request.all)
+        directory = absolute_path("/", request.cwd) if request.here and request.cwd else None
+        return await asyncio.to_thread(self.efforts.list_all, only_active=not request.all, directory=directory)
 
     async def show(self, request: EffortReference, env: Env) -> object:
         """One effort with its sessions and messages."""
@@ -251,11 +251,6 @@ class EffortCommands:
 def absolute_path(base: str, path: str) -> str:
     """A path relative to a directory, as a normalized absolute path."""
     return os.path.normpath(Path(base) / path)
-
-
-def _open_session(agent: Agent | None) -> str | None:
-    session = agent.session if agent else None
-    return session.id if session and not session.ended_at else None
 
 
 class EffortCommand(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from claude_headspace.kernel.effort.advise import delivered_injections, files_to
 from claude_headspace.kernel.effort.model import Effort, EffortOutcome, Window
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import ABSTAIN, Ruling, Verdict
-from claude_headspace.kernel.views import dialects
+from claude_headspace.kernel.views.dialects import dialects
 
 Result = dict[str, Any]
 
@@ -30,6 +30,8 @@ class HookOutcome(msgspec.Struct, frozen=True):
     advice: Advice | None = None
     coordinator: str | None = None
     """The coordinator of the team, if it received a message."""
+    documents: tuple[str, ...] = ()
+    """The documents of the effort that exist and continue its work."""
 
     @property
     def current_effort(self) -> Effort | None:
@@ -67,7 +69,7 @@ def session_start(outcome: HookOutcome) -> Result:
         "prevSessionId": outcome.window.prev_session_id if outcome.window else None,
         "skill": effort.skill if effort else None,
         "phase": effort.phase if effort else None,
-        "filesToPreload": list(files_to_preload(effort)) if effort else [],
+        "filesToPreload": [*files_to_preload(effort), *outcome.documents] if effort else [],
         "dehydratedContext": effort_messages.recovery(effort) if effort else None,
         "skillConfig": effort.skill_config if effort else None,
     }
@@ -75,19 +77,28 @@ def session_start(outcome: HookOutcome) -> Result:
 
 def pre_tool_use(outcome: HookOutcome) -> Result:
     """Whether the tool call is allowed, and the counters of the window."""
-    effort, window, advice = outcome.current_effort, outcome.window, outcome.given_advice
-    policy_denies = outcome.verdict.ruling is Ruling.DENY and outcome.verdict.enforced
-    reason = outcome.verdict.reason if policy_denies else advice.reason
+    effort, window, advice, verdict = outcome.current_effort, outcome.window, outcome.given_advice, outcome.verdict
+    ruling = verdict.ruling if verdict.enforced else Ruling.ABSTAIN
+    decision = _decision(ruling, advice)
+    reason = advice.reason if advice.denies and ruling is not Ruling.DENY else verdict.reason
     result: Result = {
-        "allow": not policy_denies and not advice.denies,
+        "allow": decision == "allow",
+        "decision": decision,
         "heartbeatCount": window.heartbeat if window else None,
         "contextUsage": window.context_usage if window else None,
         "overflowWarning": advice.overflow,
         "pendingPreloads": list(pending_preloads(effort, window)) if effort else [],
         "firedRules": [msgspec.to_builtins(rule) for rule in advice.fired],
-        "warnings": list(advice.context),
+        "warnings": [*advice.context, *([verdict.reason] if ruling is Ruling.WARN else [])],
     }
-    return {**result, "reason": reason} if reason else result
+    return result if decision == "allow" else {**result, "reason": reason}
+
+
+def _decision(ruling: Ruling, advice: Advice) -> str:
+    """`ask` needs a person. A client that cannot ask one must not run the call, so `allow` is false for it."""
+    if ruling is Ruling.DENY or advice.denies:
+        return "deny"
+    return "ask" if ruling is Ruling.ASK else "allow"
 
 
 def post_tool_use(outcome: HookOutcome) -> Result:

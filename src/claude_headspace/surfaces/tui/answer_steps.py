@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.kernel.forms import convert_values, find_problem
-from claude_headspace.kernel.wait_request import Field
+from claude_headspace.kernel.wait.forms import convert_values, find_problem
+from claude_headspace.kernel.wait.request import Field
 from claude_headspace.surfaces.text.formatting import Json
 
 Reply = list[str]

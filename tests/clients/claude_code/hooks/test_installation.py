@@ -234,3 +234,87 @@ def test_a_directory_that_is_not_writable_is_reported(config: ConfigDir) -> None
     finally:
         config.path.chmod(0o700)
     assert config.settings.read_bytes() == ORIGINAL
+
+
+@pytest.mark.parametrize("backup", [None, b"", b"{}", b"no JSON", b'{"model": "opus"}'])
+def test_a_damaged_backup_costs_no_settings(config: ConfigDir, backup: bytes | None) -> None:
+    """Without a usable backup only the hooks of Headspace are removed."""
+    install(config)
+    config.settings_backup.unlink()
+    if backup is not None:
+        config.settings_backup.write_bytes(backup)
+    uninstall(config)
+    assert json.loads(config.settings.read_text()) == json.loads(ORIGINAL)
+    assert sorted(files(config.path)) == ["settings.json"]
+
+
+def test_a_missing_backup_stays_harmless_after_another_installation(config: ConfigDir) -> None:
+    """The second installation does not conclude that there was no file before."""
+    install(config)
+    config.settings_backup.unlink()
+    install(config, number=2)
+    uninstall(config)
+    assert json.loads(config.settings.read_text()) == json.loads(ORIGINAL)
+
+
+def test_a_changed_record_costs_no_settings(config: ConfigDir) -> None:
+    """The record says that there was no file before, but the file has other content than our hooks."""
+    install(config)
+    record = json.loads(config.record.read_text())
+    config.record.write_text(json.dumps({**record, "existed": False}))
+    uninstall(config)
+    assert json.loads(config.settings.read_text()) == json.loads(ORIGINAL)
+
+
+def test_a_status_line_without_its_backup_is_restored(config: ConfigDir) -> None:
+    """It is in the backup of the settings, too."""
+    config.settings.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
+    installed.install(plan_install(config, REGISTERED, status_line=True), Path("/var/state/headspace"), "hs_ingest_1")
+    config.status_line_backup.unlink()
+    uninstall(config)
+    assert json.loads(config.settings.read_text())["statusLine"]["command"] == "mine"
+
+
+@pytest.mark.parametrize("kind", ["settings", "script", "settings_backup", "record", "status_line_backup"])
+def test_a_pipe_is_refused_or_ignored(config: ConfigDir, kind: str) -> None:
+    """Neither command waits for a writer, and the settings of the user stay."""
+    path: Path = getattr(config, kind)
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    if kind in ("settings", "script"):
+        with pytest.raises(BadConfiguration, match="not a regular file"):
+            install(config)
+        assert {name for name, content in files(config.path).items() if content is not None} <= {"settings.json"}
+    else:
+        install(config)
+    if kind != "settings":
+        uninstall(config)
+        assert json.loads(config.settings.read_text()) == json.loads(ORIGINAL)
+
+
+@pytest.mark.parametrize("obstacle", ["conf", "state_link", "record", "settings_backup", "hooks_dir"])
+def test_a_failed_installation_leaves_nothing_behind(config: ConfigDir, obstacle: str) -> None:
+    """Every file that was written before the failing step is removed or restored."""
+    path: Path = getattr(config, obstacle)
+    if obstacle == "hooks_dir":
+        path.write_text("a file where a directory is needed")
+    else:
+        path.mkdir(parents=True)
+    before = files(config.path)
+    with pytest.raises(BadConfiguration):
+        install(config)
+    assert files(config.path) == before
+
+
+def test_a_failed_update_restores_the_installation(config: ConfigDir) -> None:
+    """The hooks of before keep working."""
+    install(config)
+    before = files(config.path)
+    config.conf.unlink()
+    config.conf.mkdir()
+    with pytest.raises(BadConfiguration):
+        install(config, "http://127.0.0.1:5055", number=2)
+    config.conf.rmdir()
+    before.pop("hooks/notify-headspace.conf")
+    assert files(config.path) == before

@@ -56,7 +56,7 @@ def installed(tmp_path: Path) -> InstalledScript:
 
 
 def test_a_session_with_a_role_asks(script: InstalledScript) -> None:
-    """At its start, for each prompt and at the end of each turn, with its role. Other events are reported."""
+    """At its start, for each prompt and at the end of each turn. Other events are reported, with the role as well."""
     env = {"CLAUDE_SESSION_ROLE": 'chief of "staff"', "CLAUDE_SESSION_MODE": "mission", "MISSION_EXECUTION_ID": "m-1"}
     with server(reply_with(b"{}")) as (port, requests):
         script.advertise(port)
@@ -69,7 +69,7 @@ def test_a_session_with_a_role_asks(script: InstalledScript) -> None:
     ]
     assert headers == [("chief of staff", "mission", "m-1")] * 3
     assert [("role" in notes, notes["event"]) for notes, _ in script.reported()] == [
-        (False, "PreToolUse"),
+        (True, "PreToolUse"),
         (False, "SessionStart"),
     ]
 
@@ -168,6 +168,57 @@ def test_special_characters_in_the_environment_are_harmless(script: InstalledScr
     [(notes, _)] = script.reported()
     assert notes["tmux-pane"] == "%3X-Evil: yes"
     assert notes["wrapper-id"] == hostile[:200]
+
+
+HOSTILE_VALUES = ("a[$(touch PWNED)]", "$(touch PWNED)", "`touch PWNED`", "../../tmp", "-1", "0x1", "08", "1 2", "*")
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_no_value_of_the_environment_runs(script: InstalledScript, tmp_path: Path, *, asks: bool) -> None:
+    """Hostile values in every variable that the script uses: the event is delivered, and nothing runs."""
+    used = set(re.findall(r"\$\{?([A-Z][A-Z_]+)", SCRIPT.read_text())) | {
+        "TMOUT",
+        "BASH_ENV",
+        "ENV",
+        "PS4",
+        "next",
+        "all",
+    }
+    marker = tmp_path / "pwned"
+    with server(reply_with(b"{}")) as (port, requests):
+        if asks:
+            script.advertise(port, "SessionStart")
+        for value in HOSTILE_VALUES:
+            script.run("SessionStart", env={**dict.fromkeys(used, value.replace("PWNED", str(marker))), "TMOUT": "1"})
+    assert len(requests if asks else script.reported()) == len(HOSTILE_VALUES)
+    assert not marker.exists()
+
+
+def test_a_process_id_with_a_path_is_not_followed(script: InstalledScript, tmp_path: Path) -> None:
+    """A file that looks like an entry of /proc is neither read nor evaluated; the parent process counts instead."""
+    fake, marker = tmp_path / "fake", tmp_path / "pwned"
+    fake.mkdir()
+    (fake / "stat").write_text(f"1 (x) S a[$(touch${{IFS:-\t}}{marker})0] 1\n")
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "stat")
+    for folder in (fake, tmp_path / "pipe"):
+        assert script.run("SessionStart", env={"CLAUDE_PID": f"..{folder}"}) == NO_OUTPUT
+    assert not marker.exists()
+    assert {notes["client-pid"] for notes, _ in script.reported()} == {str(os.getpid())}
+
+
+@pytest.mark.parametrize("name", ["address", "asked/PreToolUse", "silent"])
+def test_pipes_and_directories_do_not_block_a_hook(installed: InstalledScript, name: str) -> None:
+    """The hook asks without the limit in the file, or reports. It never waits for a writer of a pipe."""
+    for make in (os.mkfifo, Path.mkdir):
+        with server(reply_with(b"{}")) as (port, _requests):
+            installed.advertise(port, "PreToolUse")
+            path = installed.root / "state" / name
+            path.unlink(missing_ok=True)
+            make(path)
+            done = installed.run("PreToolUse")
+            assert done.out == (b"" if name == "address" else b"{}")
+            path.rmdir() if path.is_dir() else path.unlink()
 
 
 def test_every_delivery_has_its_own_id(installed: InstalledScript) -> None:

@@ -169,13 +169,13 @@ def test_any_text_can_be_analysed(text: str) -> None:
     analyse(text)
 
 
-# --- cached results ---------------------------------------------------------------------------------------------------
+# --- results that files can change ------------------------------------------------------------------------------------
 
 
-def test_result_without_files_is_cached() -> None:
-    """A text that uses no file is analysed once per directory."""
-    assert analyse("git status") is analyse("git status")
-    assert analyse("git status", "/other") is not analyse("git status")
+@pytest.mark.parametrize("text", ["git status", "echo x | grep y", "cd /tmp && ls", "x=1; echo $x"])
+def test_result_without_files_can_be_repeated(text: str) -> None:
+    """The text alone determines it."""
+    assert not analyse(text).depends_on_files
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,9 @@ def test_changed_script_is_read_again(tmp_path: Path, text: str) -> None:
     script = tmp_path / "script"
     script.write_text("first\n")
     script.chmod(0o755)
-    assert "first" in {program.name for program in analyse(text, str(tmp_path)).programs}
+    first = analyse(text, str(tmp_path))
+    assert first.depends_on_files
+    assert "first" in {program.name for program in first.programs}
     script.write_text("second\n")
     assert "second" in {program.name for program in analyse(text, str(tmp_path)).programs}
 

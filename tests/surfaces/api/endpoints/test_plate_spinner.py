@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,22 @@ def test_statuses_by_event(daemon: RunningDaemon) -> None:
     assert daemon.verified()
 
 
+def test_every_stop_in_quick_succession_counts(daemon: RunningDaemon) -> None:
+    """“"stop" => if error { Error } else { Idle }”, also right after another stop."""
+    send_event(daemon, "quick", "session_start")
+    for error, expected in ((None, "idle"), (None, "idle"), ("overloaded", "error"), ("overloaded", "error")):
+        assert send_event(daemon, "quick", "prompt_submit").json()["dialects"]["plate"] == "running"
+        assert send_event(daemon, "quick", "stop", error=error).json()["dialects"]["plate"] == expected
+    assert daemon.verified()
+
+
 def test_starting_and_closed(daemon: RunningDaemon) -> None:
-    """A session that ended is closed. Together with the other tests, all seven statuses occur."""
+    """“Starting: placeholder registered, waiting for session_start”; “mark_stopped (external)” or an end: closed."""
+    registration = {"headspace_id": "placeholder-1", "cwd": PROJECT}
+    agent = daemon.send("POST", "/api/agents", registration, scope="act").json()
+    assert status(daemon, agent["id"]) == "starting"
+    daemon.send("POST", f"/api/agents/{agent['id']}/close", {"reason": "stopped"}, scope="act")
+    assert status(daemon, agent["id"]) == "closed"
     send_event(daemon, "closing", "session_start")
     daemon.post("session-end", {"session_id": "closing", "cwd": PROJECT, "reason": "other"})
     assert status(daemon, "closing") == "closed"
@@ -89,6 +104,43 @@ def test_fields_of_a_plate(daemon: RunningDaemon) -> None:
     assert plate["project_path"] == PROJECT
     assert plate["transcript_path"] == "/nowhere/shown.jsonl"
     assert (plate["last_tool"], plate["todo_progress"], plate["summary"]) == ("Edit", "1/2", "Add a test.")
+
+
+def test_a_session_start_includes_the_branch(daemon: RunningDaemon) -> None:
+    """“session_start: Includes transcript_path and git_branch.”"""
+    send_event(daemon, "branch", "session_start", git_branch="feature/login")
+    send_event(daemon, "branch", "prompt_submit")
+    assert plates(daemon)["branch"]["git_branch"] == "feature/login"
+
+
+def test_a_tool_start_includes_its_input(daemon: RunningDaemon) -> None:
+    """“tool_start: Includes tool_name and tool_input.”"""
+    send_event(daemon, "input", "session_start")
+    reply = send_event(daemon, "input", "tool_start", tool_name="Bash", tool_input={"command": "make check"})
+    agent = daemon.agent(reply.json()["agent_id"])
+    assert (agent["tool"]["name"], agent["tool"]["summary"]) == ("Bash", "make check")
+
+
+@pytest.mark.parametrize("iso", [False, True])
+def test_events_are_ordered_by_their_timestamp(daemon: RunningDaemon, iso: bool) -> None:
+    """“Events include timestamps, but we don't currently enforce ordering.” Headspace does."""
+    session, now = f"timestamps-{iso}", time.time()
+
+    def send_at(seconds: float, event: str, **fields: Any) -> str:
+        at = datetime.fromtimestamp(now - seconds, UTC).isoformat() if iso else now - seconds
+        return str(send_event(daemon, session, event, timestamp=at, **fields).json()["dialects"]["plate"])
+
+    assert send_at(10, "session_start") == "idle"
+    assert send_at(9, "prompt_submit") == "running"
+    assert send_at(2, "stop") == "idle"
+    assert send_at(5, "tool_start", tool_name="AskUserQuestion") == "idle"
+
+
+@pytest.mark.parametrize("timestamp", ["yesterday", [], {}, True, -5, 1e300, "9999-12-31T23:59:59+00:00"])
+def test_a_timestamp_that_is_no_time_is_ignored(daemon: RunningDaemon, timestamp: object) -> None:
+    """The event counts as fired when it arrived."""
+    send_event(daemon, "no-time", "prompt_submit")
+    assert send_event(daemon, "no-time", "stop", timestamp=timestamp).json()["dialects"]["plate"] == "idle"
 
 
 def test_sessions_in_the_same_directory_are_separate(daemon: RunningDaemon) -> None:
@@ -167,6 +219,18 @@ def test_issue_1_a_plan_without_an_end_closes(daemon: RunningDaemon) -> None:
     assert status(daemon, "plan") == "awaiting_approval"
     write(path, assistant_line("The plan is done."), CLOSED)
     wait_until(lambda: status(daemon, "plan") == "idle", "the plan's wait to be over")
+
+
+def test_issue_1_a_later_tool_ends_the_approval(daemon: RunningDaemon) -> None:
+    """“If Claude uses another tool after plan approval, status recovers via that tool's tool_start.”
+
+    No other source is needed, and no time has to pass.
+    """
+    send_event(daemon, "approved", "prompt_submit")
+    send_event(daemon, "approved", "tool_start", tool_name="ExitPlanMode")
+    assert status(daemon, "approved") == "awaiting_approval"
+    send_event(daemon, "approved", "tool_start", tool_name="Bash")
+    assert status(daemon, "approved") == "running"
 
 
 def test_issue_2_a_dismissed_question_closes(daemon: RunningDaemon) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
-from claude_headspace.kernel.views import agent_view
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, agent_lines, state_reasons
 
@@ -19,7 +19,7 @@ LATER = "2026-03-14T12:56:00+00:00"
 
 
 def bare(**fields: Any) -> dict[str, Any]:
-    """An agent of which almost nothing is known, in JSON as the API tells it."""
+    """An agent of which almost nothing is known, in the JSON of the API."""
     agent = Agent(
         id="agent-1",
         name="calm-otter",
@@ -31,8 +31,8 @@ def bare(**fields: Any) -> dict[str, Any]:
         state_since=AT,
         evidence=Evidence("process", Confidence.LOW, AT, "the client is gone"),
     )
-    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(agent_view(agent)))
-    return {**told, **fields}
+    shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(agent_view(agent)))
+    return {**shown, **fields}
 
 
 def texts(lines: list[Line]) -> list[str]:
@@ -169,6 +169,13 @@ def test_why_explains_source_and_confidence() -> None:
         "  11:56:00  – ended     it is gone · process Gone, low confidence",
         "  11:56:00  ● working   started · hook PreToolUse",
     ]
+
+
+def test_an_applied_answer_was_not_reported_by_a_person() -> None:
+    """Headspace itself records that the client applied an answer, or that a client is restarting."""
+    evidence = {"source": "operator", "confidence": "medium", "at": ISO, "why": "the client received the answer"}
+    lines = texts(state_reasons(bare(evidence=evidence), [], NOW, 120))
+    assert lines[1].startswith("  Because the client received the answer: reported by Headspace at 11:56:00")
 
 
 def test_every_source_and_confidence_has_a_text() -> None:

@@ -44,9 +44,9 @@ def text(lines: list[Line]) -> str:
 
 
 def test_table_of_efforts() -> None:
-    """Symbol, name, phase, calls, log entries, task and age; finished efforts are dim."""
+    """Symbol, name, id, phase, calls, log entries, task and age; finished efforts are dim."""
     shown = text(effort_table([effort(), effort(lifecycle="finished", phase=None)], [], NOW)).splitlines()
-    assert shown[1].split() == ["●", "fix", "#2", "look", "3/10", "4", "/app", "4", "min", "ago"]
+    assert shown[1].split() == ["●", "fix", "#2", effort()["id"][:12], "look", "3/10", "4", "/app", "4", "min", "ago"]
     assert shown[2].startswith("– fix #2")
 
 

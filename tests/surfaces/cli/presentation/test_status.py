@@ -30,6 +30,7 @@ def report(**fields: Any) -> dict[str, Any]:
         "pid": 7,
         "version": "1",
         "started_at": "2026-03-14T11:56:00+00:00",
+        "hooks": {"installed": False, "firing": False, "summary": "not installed: run `headspace install`"},
         "mode": "polling_fallback",
         "polling_interval_seconds": 2.0,
         "last_event_at": None,
@@ -48,7 +49,8 @@ def test_a_daemon_without_events() -> None:
     """The footer says how to send a first event."""
     shown = texts(status_lines(report(), NOW, 100))
     assert "none yet · 0 in total" in shown
-    assert "no hook received yet; sessions are checked every 2 s" in shown
+    assert "hooks            not installed: run `headspace install`" in shown
+    assert "polling; sessions are checked every 2 s" in shown
     assert "agents           none yet" in shown
     assert "curl http://127.0.0.1:5055/hook/session-start" in texts(status_footer(report()))
 

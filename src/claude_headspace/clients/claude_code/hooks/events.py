@@ -4,7 +4,8 @@ Every hook in `wire.HOOKS` is in one of the two tables. A client that finds an u
 dialog at its start (seen with 2.1.197), so newer hooks are registered only for clients that are known to have them.
 """
 
-from claude_headspace.clients.claude_code.hook_kinds import HELD_HOOKS
+from claude_headspace.clients.claude_code.hook_kinds import KINDS
+from claude_headspace.kernel.hooks import HELD
 
 Version = tuple[int, ...]
 
@@ -68,7 +69,7 @@ HELD_TIMEOUT_SECONDS = 86_400
 
 def timeout_of(event: str) -> int:
     """The timeout of a hook, in seconds."""
-    return HELD_TIMEOUT_SECONDS if event in HELD_HOOKS else TIMEOUT_SECONDS
+    return HELD_TIMEOUT_SECONDS if KINDS.get(event) in HELD else TIMEOUT_SECONDS
 
 
 def events_for(version: Version | None) -> list[str]:

@@ -11,22 +11,33 @@
     <config dir>/hooks/statusline-headspace.wrapped     the command of the previous status line
     <config dir>/hooks/statusline-headspace.before.json the complete settings entry of the previous one
 
-Removal restores the settings byte for byte if they were not changed since; otherwise it removes only its own hooks.
-Every file is written to a temporary name first and then moved into place.
+Rules
+- Removal takes its own entries out of the settings and keeps everything else. The backup only supplies the original
+  bytes: it is used if it says the same as the settings without our entries. A missing, empty or edited backup changes
+  nothing.
+- An installation that fails leaves nothing behind (`files`).
 """
 
 import difflib
 import hashlib
-import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
+from claude_headspace.clients.claude_code.hooks.files import (
+    cannot_write,
+    link_target,
+    read_file,
+    remove_file,
+    restored_on_failure,
+    write_file,
+    write_link,
+)
 from claude_headspace.clients.claude_code.hooks.settings_file import (
     SCRIPT_NAME,
     STATUS_LINE_KEY,
@@ -85,6 +96,11 @@ class ConfigDir(msgspec.Struct, frozen=True):
         line = (self.status_line, self.wrapped_command, self.status_line_backup)
         return self.script, self.conf, self.state_link, self.settings_backup, self.record, *line
 
+    @property
+    def changed_files(self) -> tuple[Path, ...]:
+        """All files that an installation changes."""
+        return *self.own_files, self.script_backup, link_target(self.settings)
+
 
 class Change(msgspec.Struct, frozen=True):
     """The settings before and after an installation or removal. None means that there is no file."""
@@ -114,7 +130,7 @@ def plan_install(
     config: ConfigDir, events: Iterable[str], url: str | None = None, *, status_line: bool = False
 ) -> Change:
     """The change that installs hooks for these events: over HTTP if there is a URL, otherwise as a command."""
-    old = _read(config.settings)
+    old = read_file(config.settings)
     name = str(config.settings)
     merged = settings.merge(_decode(old, name), settings.hook_entries(events, str(config.script), url), name)
     if status_line:
@@ -123,22 +139,36 @@ def plan_install(
 
 
 def install(change: Change, state: Path, token: str) -> None:
-    """Install everything. Settings are written last, so that they never name a missing script."""
+    """Install everything, or nothing if a step fails."""
+    with restored_on_failure(change.config.changed_files, folders_of(change.config)):
+        _install(change, state, token)
+
+
+def folders_of(config: ConfigDir) -> tuple[Path, ...]:
+    """The directories that an installation may create."""
+    return config.hooks_dir, *config.hooks_dir.parents
+
+
+def _install(change: Change, state: Path, token: str) -> None:
+    """Settings are written last, so that they never name a missing script."""
     config = change.config
     record = _read_record(config)
     created_folder = record.created_folder if record else not config.hooks_dir.exists()
-    config.hooks_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        config.hooks_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(config.hooks_dir, error) from error
     before = _original_settings(change, record)
-    if record is None and (foreign := _read(config.script)) is not None:
-        _write(config.script_backup, foreign, stat.S_IMODE(config.script.stat().st_mode))
+    if record is None and (foreign := read_file(config.script)) is not None:
+        write_file(config.script_backup, foreign, stat.S_IMODE(config.script.stat().st_mode))
     write_script(config, state, token)
     _install_status_line(change)
     if before is None:
-        config.settings_backup.unlink(missing_ok=True)
+        remove_file(config.settings_backup)
     else:
-        _write(config.settings_backup, before, 0o600)
+        write_file(config.settings_backup, before, 0o600)
     assert change.new is not None
-    _write(
+    write_file(
         config.record,
         msgspec.json.encode(InstallationRecord(_digest(change.new), before is not None, created_folder)),
         0o600,
@@ -149,9 +179,9 @@ def install(change: Change, state: Path, token: str) -> None:
 
 def write_script(config: ConfigDir, state: Path, token: str) -> None:
     """Write the script, and what it needs to reach Headspace."""
-    _write(config.script, script_text().encode(), 0o700)
-    _link(config.state_link, state)
-    _write(config.conf, f"token={token}\n".encode(), 0o600)
+    write_file(config.script, script_text().encode(), 0o700)
+    write_link(config.state_link, state)
+    write_file(config.conf, f"token={token}\n".encode(), 0o600)
 
 
 def _install_status_line(change: Change) -> None:
@@ -159,32 +189,65 @@ def _install_status_line(change: Change) -> None:
     config, name = change.config, str(change.config.settings)
     if not settings.has_own_status_line(settings.parse(_decode(change.new, name), name)):
         return
-    _write(config.status_line, _with_bash_path(STATUS_LINE_SCRIPT).encode(), 0o700)
+    write_file(config.status_line, _with_bash_path(STATUS_LINE_SCRIPT).encode(), 0o700)
     found = settings.parse(_decode(change.old, name), name)
     if STATUS_LINE_KEY in found and not settings.has_own_status_line(found):
         entry = found[STATUS_LINE_KEY]
-        _write(config.status_line_backup, msgspec.json.encode(entry), 0o600)
+        write_file(config.status_line_backup, msgspec.json.encode(entry), 0o600)
         command = entry.get("command") if isinstance(entry, dict) else None
         if isinstance(command, str) and command.strip():
-            _write(config.wrapped_command, command.encode(), 0o600)
+            write_file(config.wrapped_command, command.encode(), 0o600)
 
 
-def _read_status_line_backup(config: ConfigDir) -> object:
-    """The entry of the previous status line; None if there was none."""
+def _previous_status_line(config: ConfigDir) -> object:
+    """The entry of the previous status line: from its own backup, or from that of the settings."""
     try:
-        return msgspec.json.decode(config.status_line_backup.read_bytes())
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode(_read_if_possible(config.status_line_backup) or b"")
+    except msgspec.DecodeError:
+        with suppress(BadConfiguration):
+            saved = settings.parse(_decode(_read_if_possible(config.settings_backup), ""), "")
+            return None if settings.has_own_status_line(saved) else saved.get(STATUS_LINE_KEY)
+    return None
+
+
+def _read_if_possible(path: Path) -> bytes | None:
+    """The content of a file; None if it cannot be read."""
+    try:
+        return read_file(path)
+    except BadConfiguration:
         return None
 
 
 def _original_settings(change: Change, record: InstallationRecord | None) -> bytes | None:
-    """The settings to restore: the backup, or if they were changed since, these without Headspace's entries."""
-    if record is not None and change.old is not None and _digest(change.old) == record.written:
-        return _read(change.config.settings_backup) if record.existed else None
+    """The settings to restore at the removal; None if there was no file."""
     if change.old is None:
         return None
-    name = str(change.config.settings)
-    return settings.remove(_decode(change.old, name), name, _read_status_line_backup(change.config)).encode()
+    return _without_own_entries(change.config, change.old, record)[0]
+
+
+def _without_own_entries(
+    config: ConfigDir, found: bytes, record: InstallationRecord | None
+) -> tuple[bytes | None, bool]:
+    """The settings without our entries, and whether they are the original ones, byte for byte.
+
+    None means that there was no file before, and that nothing but our entries is in it now.
+    """
+    name = str(config.settings)
+    text = settings.remove(_decode(found, name), name, _previous_status_line(config))
+    if record is not None and _digest(found) == record.written:
+        if not record.existed and not settings.parse(text, name):
+            return None, True
+        saved = _read_if_possible(config.settings_backup) if record.existed else None
+        if saved is not None and _says_the_same(saved, text, name):
+            return saved, True
+    return text.encode(), False
+
+
+def _says_the_same(saved: bytes, text: str, name: str) -> bool:
+    try:
+        return settings.without_empty_hooks(_decode(saved, name)) == settings.without_empty_hooks(text)
+    except BadConfiguration:
+        return False
 
 
 def script_text() -> str:
@@ -205,13 +268,13 @@ def _with_bash_path(script: Path) -> str:
 def has_hooks(config: ConfigDir) -> bool:
     """Whether the settings contain Headspace's hooks."""
     name = str(config.settings)
-    return bool(settings.registered_hooks(settings.parse(_decode(_read(config.settings), name), name)))
+    return bool(settings.registered_hooks(settings.parse(_decode(read_file(config.settings), name), name)))
 
 
 def find_plugins(config: ConfigDir) -> list[Path]:
     """The plugins in a configuration directory that register Headspace's hooks."""
     found = (config.path / "plugins").glob("**/hooks/hooks.json")
-    return [path.parent.parent for path in found if SCRIPT_NAME in path.read_text(encoding="utf-8", errors="replace")]
+    return [path.parent.parent for path in found if SCRIPT_NAME.encode() in (_read_if_possible(path) or b"")]
 
 
 # --- removing ---
@@ -219,14 +282,12 @@ def find_plugins(config: ConfigDir) -> list[Path]:
 
 def plan_uninstall(config: ConfigDir) -> Change:
     """The change that removes the hooks."""
-    old = _read(config.settings)
+    old = read_file(config.settings)
     record = _read_record(config)
     if old is None:
         return Change(config, None, None)
-    if record is not None and _digest(old) == record.written:
-        return Change(config, old, _read(config.settings_backup) if record.existed else None, restores_original=True)
-    name = str(config.settings)
-    return Change(config, old, settings.remove(_decode(old, name), name, _read_status_line_backup(config)).encode())
+    new, is_original = _without_own_entries(config, old, record)
+    return Change(config, old, new, restores_original=is_original)
 
 
 def uninstall(change: Change) -> None:
@@ -235,11 +296,11 @@ def uninstall(change: Change) -> None:
     record = _read_record(config)
     if change.changes:
         if change.new is None:
-            _link_target(config.settings).unlink(missing_ok=True)
+            link_target(config.settings).unlink(missing_ok=True)
         else:
             _write_settings(config.settings, change.new)
     for path in config.own_files:
-        path.unlink(missing_ok=True)
+        remove_file(path)
     if config.script_backup.exists():
         config.script_backup.replace(config.script)
     if record is not None and record.created_folder and not any(config.hooks_dir.iterdir()):
@@ -259,19 +320,6 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise BadConfiguration(
-            "unreadable_settings",
-            f"{path} cannot be read: {error.strerror}.",
-            "Nothing was changed. Check the owner of the file.",
-        ) from error
-
-
 def _decode(data: bytes | None, name: str) -> str:
     try:
         return (data or b"").decode("utf-8")
@@ -285,51 +333,16 @@ def _decode(data: bytes | None, name: str) -> str:
 
 def _read_record(config: ConfigDir) -> InstallationRecord | None:
     try:
-        return msgspec.json.decode(config.record.read_bytes(), type=InstallationRecord)
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode(_read_if_possible(config.record) or b"", type=InstallationRecord)
+    except msgspec.DecodeError:
         return None
 
 
-def _link_target(path: Path) -> Path:
-    """The file behind a link, whether it exists or not."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
 def _write_settings(path: Path, data: bytes) -> None:
-    target = _link_target(path)
+    target = link_target(path)
     try:
         found = target.stat()
     except FileNotFoundError:
-        _write(target, data, 0o600)
+        write_file(target, data, 0o600)
         return
-    _write(target, data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))
-
-
-def _link(path: Path, target: Path) -> None:
-    """Create a link atomically."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    temporary.symlink_to(target)
-    temporary.replace(path)
-
-
-def _write(path: Path, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
-    """Write a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-            if owner is not None and owner != (os.geteuid(), os.getegid()):
-                os.fchown(handle, *owner)
-            os.fchmod(handle, mode)
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise BadConfiguration(
-            "cannot_write",
-            f"{path} cannot be written: {error.strerror}.",
-            "Check the owner of its directory.",
-        ) from error
+    write_file(target, data, stat.S_IMODE(found.st_mode), (found.st_uid, found.st_gid))

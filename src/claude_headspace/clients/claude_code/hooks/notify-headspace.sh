@@ -1,6 +1,6 @@
 #!/bin/bash -p
 # Sends one hook of Claude Code to Headspace: notify-headspace.sh EVENT <payload. Explained at the end of this file.
-LC_ALL=C IFS='' event=$1 old_bash='' state=${0%.sh}.state
+LC_ALL=C IFS='' TMOUT='' event=$1 old_bash='' state=${0%.sh}.state
 exec 2>/dev/null
 trap 'exit 0' HUP INT TERM
 umask 077
@@ -23,19 +23,20 @@ fi
 # --- report: one new file, complete when it ends with a newline ---
 
 delivery_id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
-headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID fleet_id=$AGENT_ID ancestors='' must_ask='' role=''
-mode=$CLAUDE_SESSION_MODE mission_id=$MISSION_EXECUTION_ID
+headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID fleet_id=$AGENT_ID ancestors='' must_ask=''
+role=$CLAUDE_SESSION_ROLE mode=$CLAUDE_SESSION_MODE mission_id=$MISSION_EXECUTION_ID
+[[ $pid != *[!0-9]* ]] || pid=$PPID
 
 # A session with a role or a mode gets context files and notices in the reply, so its script always asks.
-if [[ -n $CLAUDE_SESSION_ROLE$mode && ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
-    must_ask=yes role=$CLAUDE_SESSION_ROLE
+if [[ -n $role$mode && ($event == SessionStart || $event == UserPromptSubmit || $event == Stop) ]]; then
+    must_ask=yes
 fi
 
 # The ancestors of the client, sent once: a short-lived client may exit before the daemon can look them up.
 if [[ $event == SessionStart && -d /proc/$pid ]]; then
     next=$pid
     while read -r line <"/proc/$next/stat" && line=${line##*) } && line=${line#* } && next=${line%% *} &&
-        ((next > 1 && ${#ancestors} < 180)); do
+        [[ $next != *[!0-9]* && $next != [01] && -n $next && ${#ancestors} -lt 180 ]]; do
         ancestors+="${ancestors:+ }$next"
     done
 fi
@@ -89,7 +90,7 @@ report_or_count() {
         report
     fi
 }
-if [[ -z $role$mode && ! -e $state/asked/$event ]]; then
+if [[ -z $must_ask && ! -e $state/asked/$event ]]; then
     report_or_count && exit 0
 fi
 
@@ -99,8 +100,8 @@ fi
 # the token. A daemon that did not reply in time is marked as silent, and is not asked until it removes the mark.
 connect() {
     local daemon
-    IFS=' ' read -r host port daemon <"$state/address"
-    [[ -n $host && ! -e $state/silent ]] && kill -0 "$daemon" && exec 3<>"/dev/tcp/$host/$port"
+    [[ -f $state/address && ! -f $state/silent ]] && IFS=' ' read -r host port daemon <"$state/address" &&
+        [[ -n $host ]] && kill -0 "$daemon" && exec 3<>"/dev/tcp/$host/$port"
 }
 
 # The request is one write, because several small ones are delayed by the TCP stack. bash writes everything up to the last
@@ -108,7 +109,7 @@ connect() {
 # block the write.
 send() {
     local line=$'\r\n' token request
-    IFS='=' read -r _ token <"${0%.sh}.conf"
+    [[ -f ${0%.sh}.conf ]] && IFS='=' read -r _ token <"${0%.sh}.conf"
     request="POST /hook/$event HTTP/1.1${line}Host: 127.0.0.1:$port${line}Authorization: Bearer $token${line}"
     request+="Content-Type: application/json${line}Content-Length: $((${#payload} + 1))${line}Connection: close${line}"
     request+="X-Headspace-Reply: hook${line}X-Headspace-Delivery-Id: $delivery_id${line}X-Headspace-Client-Pid: $pid${line}"
@@ -133,11 +134,12 @@ send() {
 # may answer, the daemon sets the limit.
 set_limit() {
     local all=1850000 now=${EPOCHREALTIME//[.,]/}
-    read -r held <"$state/asked/$event"
-    if [[ -n $held && $held != *[!0-9]* ]]; then
+    [[ -f $state/asked/$event ]] && read -r held <"$state/asked/$event"
+    if [[ $held == [1-9]* && $held != *[!0-9]* && ${#held} -lt 6 ]]; then
         limit=$held
         return
     fi
+    held=''
     [[ $event != SessionEnd ]] || all=900000
     if [[ -n $fired ]]; then
         all=$((all - (now - ${fired/./})))
@@ -152,7 +154,7 @@ set_limit() {
 receive() {
     local limit held='' status='' answer='' head pattern='[Cc]ontent-[Ll]ength: *([0-9]+)'
     set_limit
-    if [[ -z $old_bash ]]; then read -r -t $limit -N 12 status <&3; else read -r -t $limit status <&3; fi
+    if [[ -z $old_bash ]]; then read -r -t "$limit" -N 12 status <&3; else read -r -t "$limit" status <&3; fi
     case ${status:0:12} in
         'HTTP/1.1 200') ;;
         'HTTP/1.1 204' | 'HTTP/1.1 40'[0459] | 'HTTP/1.1 41'[35]) return 0 ;; # an empty reply; refused permanently
@@ -171,7 +173,7 @@ if connect; then
     trap 'report_or_count; exit 0' HUP INT TERM
     send
     receive && exit 0
-    [[ -z $! ]] || kill $!
+    [[ -z $! ]] || kill "$!"
 fi
 report_or_count || { mkdir -p "$state/spool" && report; }
 exit 0
@@ -188,6 +190,7 @@ exit 0
 # - Exits with 0 and writes nothing to stderr, whatever happens. Writes only complete replies to stdout.
 # - Takes at most 2 s, or 1 s at SessionEnd; longer only for hooks that the daemon holds for a person.
 # - One process. Before bash 4.1, as on macOS, also a cat; on a full disk also an rm.
-# - Runs, sources or expands nothing that comes from outside.
+# - Runs, sources or expands nothing that comes from outside. Arithmetic evaluates names and subscripts in its operands, so
+#   only lengths, digits and the clock are used in it. Only regular files are read: a pipe would block.
 # - Ordered for speed. bash reads a script as it runs it, so rare parts come after common ones, and this text is last. No
 #   ${payload%pattern}: with megabytes that takes minutes.

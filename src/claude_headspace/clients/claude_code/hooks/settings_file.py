@@ -84,6 +84,13 @@ def remove(text: str, name: str, previous_status_line: object = None) -> str:
     return render(settings, text)
 
 
+def without_empty_hooks(text: str) -> Json:
+    """Settings without empty lists of hooks, which adding and removing hooks does not keep. To compare two of them."""
+    settings = parse(text, "")
+    hooks = {event: groups for event, groups in settings.pop("hooks", {}).items() if groups}
+    return {**settings, **({"hooks": hooks} if hooks else {})}
+
+
 # --- the status line ---
 
 
@@ -104,11 +111,13 @@ def has_own_status_line(settings: Json) -> bool:
 
 def registered_hooks(settings: Json) -> list[tuple[str, Json]]:
     """Headspace's hooks in these settings, each with its event."""
-    found: list[tuple[str, Json]] = []
-    for event, groups in settings.get("hooks", {}).items():
-        for group in groups:
-            found += [(event, hook) for hook in _hooks_of(group) if is_own_hook(hook)]
-    return found
+    return [(event, hook) for event, hook in all_hooks(settings) if is_own_hook(hook)]
+
+
+def all_hooks(settings: Json) -> list[tuple[str, Json]]:
+    """All hooks in these settings, each with its event."""
+    groups = ((event, group) for event, groups in settings.get("hooks", {}).items() for group in groups)
+    return [(event, hook) for event, group in groups for hook in _hooks_of(group) if isinstance(hook, dict)]
 
 
 def _hooks_of(group: object) -> list[Any]:

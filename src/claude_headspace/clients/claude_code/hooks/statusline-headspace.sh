@@ -1,6 +1,6 @@
 #!/bin/bash -p
 # The status line of Claude Code: reports context usage and cost to Headspace, and prints a line. Explained at the end.
-LC_ALL=C IFS='' state=${HEADSPACE_STATE:-${0%/*}/notify-headspace.state}
+LC_ALL=C IFS='' TMOUT='' state=${HEADSPACE_STATE:-${0%/*}/notify-headspace.state}
 exec 2>/dev/null
 umask 077
 
@@ -47,7 +47,7 @@ find() { # the first group of a pattern, in `found`
     return 0
 }
 find "\"display_name\"$colon\"([^\"\\\\]*)\"" && model=$found
-find "\"remaining_percentage\"$colon([0-9]+)" && context=${found:+ctx $((100 - found))%}
+find "\"remaining_percentage\"$colon([0-9]+)" && context=${found:+ctx $((100 - 10#${found:0:3}))%}
 find "\"total_cost_usd\"$colon([0-9.]+)" && cost=$found
 [[ -z $cost ]] || printf -v cost '$%.2f' "$cost"
 find "\"five_hour\"$colon\\{[^}]*\"used_percentage\"$colon([0-9]+)" && limit=${found:+5h $found%}

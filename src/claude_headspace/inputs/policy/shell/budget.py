@@ -5,7 +5,7 @@ Rules
 - `BudgetExceeded` ends the analysis at once. What was found until then stays, and the call gets the trait
   `too-complex`.
 - The time that the parser takes for a text cannot be counted, only limited by its length. Texts that are too long for
-  `IN_PROCESS` are analysed in the worker process, which can be ended (`inputs/policy/worker`).
+  `IN_PROCESS` are analysed in another process, which can be ended (`inputs/policy/analysis_process`).
 """
 
 import msgspec
@@ -25,7 +25,7 @@ class Limits(msgspec.Struct, frozen=True):
 IN_PROCESS = Limits(steps=1_200, source_chars=1_500)
 """For the process of the daemon: at most about 15 ms."""
 FULL = Limits(steps=3_000, source_chars=60_000)
-"""For the worker process: at most about 20 ms, apart from the parser."""
+"""For the analysis process: at most about 20 ms, apart from the parser."""
 
 
 class BudgetExceeded(Exception):

@@ -1,6 +1,6 @@
 """The entry of the shell analysis, and the table of programs with their own handler. Contains the shell builtins."""
 
-from collections import OrderedDict
+import msgspec
 
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.budget import FULL, Budget, BudgetExceeded, Limits
@@ -46,14 +46,10 @@ from claude_headspace.inputs.policy.shell.wrappers import (
     shell_from_arguments,
     shell_from_option,
 )
-from claude_headspace.kernel.policy.call import UNKNOWN, Trait
+from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait
 
-MAX_CACHED = 500
-MAX_CACHED_CHARS = 2_000
-"""Longer texts are not cached: they rarely repeat."""
-
-_cache: OrderedDict[tuple[str, str, str, str], Findings] = OrderedDict()
-"""Recent results, the last used ones at the end. Only those that no file can change."""
+MAX_ARGUMENT_CHARS = 1_000
+"""Of a longer argument, rules see the beginning and the end."""
 
 
 def analyse_shell(text: str, *, directory: str, home: str, project: str = "", limits: Limits = FULL) -> Findings:
@@ -61,17 +57,6 @@ def analyse_shell(text: str, *, directory: str, home: str, project: str = "", li
 
     Raises `BudgetExceeded` only if the limits are smaller than `FULL`: the analysis can be repeated with more.
     """
-    key = text, directory, home, project
-    findings = _cache.pop(key, None) or _analyse(key, limits)
-    if not findings.depends_on_files and len(text) <= MAX_CACHED_CHARS:
-        _cache[key] = findings
-        if len(_cache) > MAX_CACHED:
-            _cache.popitem(last=False)
-    return findings
-
-
-def _analyse(key: tuple[str, str, str, str], limits: Limits) -> Findings:
-    text, directory, home, project = key
     findings = Findings(Budget(limits))
     shell = Shell(
         findings, directory=directory, home=home, project=project, handlers=HANDLERS, default_handler=run_program
@@ -82,8 +67,18 @@ def _analyse(key: tuple[str, str, str, str], limits: Limits) -> Findings:
         if limits != FULL:
             raise BudgetExceeded from None
         findings.add_trait(Trait.TOO_COMPLEX)
-    findings.programs, findings.paths = list(dict.fromkeys(findings.programs)), list(dict.fromkeys(findings.paths))
+    findings.programs = [_shorten(program) for program in dict.fromkeys(findings.programs)]
+    findings.paths = list(dict.fromkeys(findings.paths))
     return findings
+
+
+def _shorten(program: Program) -> Program:
+    """Limit the length of the arguments, so that matching them with rules is fast."""
+    if all(len(argument) <= MAX_ARGUMENT_CHARS for argument in program.arguments):
+        return program
+    half = MAX_ARGUMENT_CHARS // 2
+    arguments = (text if len(text) <= MAX_ARGUMENT_CHARS else text[:half] + text[-half:] for text in program.arguments)
+    return msgspec.structs.replace(program, arguments=tuple(arguments))
 
 
 def _run_cd(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:

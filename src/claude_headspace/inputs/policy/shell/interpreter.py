@@ -13,10 +13,12 @@ from tree_sitter import Node
 
 from claude_headspace.inputs.policy.paths import find_path_uses, first_glob_match, make_absolute, read_small_text
 from claude_headspace.inputs.policy.shell import words
+from claude_headspace.inputs.policy.shell.budget import BudgetExceeded
 from claude_headspace.inputs.policy.shell.findings import EMPTY, MAX_DEPTH, MAX_WORDS, Findings, Flow, concatenate
 from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, without_markers
 from claude_headspace.inputs.policy.shell.syntax import (
     is_fork_bomb,
+    is_too_nested,
     node_text,
     parse,
     split_statements,
@@ -99,6 +101,8 @@ class Shell:
 
     def _parse(self, text: str) -> Node:
         self.findings.budget.spend_source(len(text))
+        if is_too_nested(text):
+            raise BudgetExceeded
         return parse(text)
 
     def _run_statements_separately(self, text: str, stdin: Flow) -> None:

@@ -17,7 +17,7 @@ from claude_headspace.kernel.acts import (
     SupervisionEnded,
 )
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.views import AgentView, agent_view
+from claude_headspace.kernel.views.agent import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
 from claude_headspace.surfaces.api.agent_actions import check_name
 from claude_headspace.surfaces.api.context import ApiContext

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.changes.views import ChangesView
-from claude_headspace.kernel.views import AgentView, CommandView, SessionView, TurnView
+from claude_headspace.kernel.views.agent import AgentView
+from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import LIMIT, TIME_SCHEMA, read_flag, read_limit

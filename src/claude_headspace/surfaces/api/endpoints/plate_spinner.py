@@ -7,7 +7,8 @@ import msgspec
 from starlette.requests import Request
 
 from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH
-from claude_headspace.kernel.views import AgentView, Time
+from claude_headspace.kernel.text import Time
+from claude_headspace.kernel.views.agent import AgentView
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint, EndpointTable
@@ -22,9 +23,13 @@ class PlateEvent(msgspec.Struct, frozen=True):
     event_type: str
     project_path: str | None = None
     tool_name: str | None = None
+    tool_input: dict[str, Any] | None = None
     tool_params: dict[str, Any] | None = None
+    """Another name of `tool_input`."""
     transcript_path: str | None = None
     git_branch: str | None = None
+    timestamp: float | str | None = None
+    """When the event fired: seconds since 1970, or ISO 8601."""
     error: str | None = None
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 from starlette.requests import Request
 
-from claude_headspace.kernel.answers import Answer
-from claude_headspace.kernel.views import WaitDetailsView, WaitView
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.views import WaitDetailsView, WaitView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag

@@ -24,12 +24,12 @@ MAX_WIDTH = 120
 """Longer lines are hard to read."""
 
 SOURCES = {
-    "hook": "a hook of Claude Code",
+    "hook": "a hook",
     "transcript": "the transcript",
-    "registry": "Claude Code's own session list",
+    "registry": "the client's session registry",
     "process": "the process table",
     "status_line": "the status line",
-    "operator": "a person using Headspace",
+    "operator": "Headspace",
     "timer": "a timer",
 }
 CONFIDENCES = {

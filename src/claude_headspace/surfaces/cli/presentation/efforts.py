@@ -10,14 +10,17 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, one_line
 
 LAST_MESSAGES = 12
-_HEADINGS = ("  effort", "phase", "calls", "log", "task", "started")
-_RIGHT = (False, False, True, True, False, False)
+ID_LENGTH = 12
+"""How much of an id is shown: the time in milliseconds, which is unique in practice."""
+_HEADINGS = ("  effort", "id", "phase", "calls", "log", "task", "started")
+_RIGHT = (False, False, False, True, True, False, False)
 
 
-def effort_table(found: Sequence[Json], tasks: Sequence[Json], now: datetime) -> list[Line]:
-    """The efforts as a table. A task is shown by its title, if it has one."""
+def effort_table(found: Sequence[Json], tasks: Sequence[Json], now: datetime, *, here: bool = False) -> list[Line]:
+    """The efforts as a table. A task is shown by its title, if it has one. `here`: only those of the directory."""
     if not found:
-        return [line("There are no efforts."), dim("headspace effort start SKILL starts one.")]
+        place = " in this directory. `headspace effort list --all` lists all" if here else ""
+        return [line(f"There are no efforts{place}."), dim("headspace effort start SKILL starts one.")]
     titles = {task["id"]: task["title"] for task in tasks}
     rows = [_cells(effort, titles.get(effort["task_id"], ""), now) for effort in found]
     table = [tuple(Span(heading, "dim") for heading in _HEADINGS), *rows]
@@ -30,6 +33,7 @@ def _cells(effort: Json, title: str, now: datetime) -> tuple[Span, ...]:
     at_limit = effort["heartbeat"] >= effort["heartbeat_limit"]
     return (
         Span(f"{'●' if active else '–'} {effort['skill']} #{effort['ordinal']}", "working" if active else "ended"),
+        Span(effort["id"][:ID_LENGTH], "dim"),
         Span(effort["phase"] or ""),
         Span(f"{effort['heartbeat']}/{effort['heartbeat_limit']}", "waiting" if at_limit else "dim"),
         Span(str(effort["logged"]), "dim"),

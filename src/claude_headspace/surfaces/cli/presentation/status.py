@@ -16,15 +16,15 @@ MAX_DIFFERENCES = 50
 MAX_OUTAGES = 3
 
 MODES = {
-    "hooks_active": "hooks arrive; sessions are also checked every {}",
-    "polling_fallback": "no hooks arrive, so sessions are checked every {}",
+    "hooks_active": "hooks active; sessions are also checked every {}",
+    "polling_fallback": "polling; sessions are checked every {}",
 }
-NO_HOOK_YET = "no hook received yet; sessions are checked every {}"
 
 UNKNOWN = "unknown while the database is unavailable"
 
 SPOOL_CODE = "spool"
 """The code of refused events that are counted with the spool."""
+QUARANTINED = "{} quarantined in spool/rejected, because only regular files are events"
 LOST = {
     "nowhere_to_store": "{}: neither the database nor the spool could be written; free some disk space",
     "too_large": "{} larger than the setting `max_body_bytes`",
@@ -54,8 +54,9 @@ Field = tuple[str, str, str]
 
 def _receiver(report: Json, now: datetime) -> list[Field]:
     anomalies = report["anomalies"]
-    mode = MODES.get(report["mode"], "sessions are checked every {}") if report["last_event_at"] else NO_HOOK_YET
+    mode, hooks = MODES.get(report["mode"], "sessions are checked every {}"), report["hooks"]
     return [
+        ("hooks", hooks["summary"], "" if hooks["installed"] or hooks["firing"] else "error"),
         ("events", _events(report, now), ""),
         ("mode", mode.format(duration(report["polling_interval_seconds"])), ""),
         ("agents", _agents(report["agents"]), ""),
@@ -150,6 +151,7 @@ def _spool(spool: Json, now: datetime) -> str:
     words = [f"{count(spool['depth'], 'event')} waiting" if spool["depth"] else "empty"]
     words += [f"last read {ago(spool['last_drain_at'], now)}"] if spool.get("last_drain_at") else []
     words += [f"{count(spool['rejected'], 'event')} rejected"] if spool.get("rejected") else []
+    words += [QUARANTINED.format(spool["quarantined"])] if spool.get("quarantined") else []
     words += [f"{count(spool['lost'], 'event')} lost while it was full"] if spool.get("lost") else []
     return " · ".join(words)
 

@@ -1,0 +1,54 @@
+"""The program of Claude Code, its options and its environment variables. Pure; imports little, for a fast start."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+TITLE = "Claude Code"
+"""Its name for people."""
+PROGRAM = "claude"
+
+SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+"""The id of the session, in processes that the client starts."""
+PID_VARIABLE = "CLAUDE_PID"
+"""The process of the client, in processes that it starts."""
+CONFIG_VARIABLE = "CLAUDE_CONFIG_DIR"
+DEFAULT_CONFIG_DIR = "~/.claude"
+
+MARKERS = (SESSION_VARIABLE, "CLAUDECODE")
+"""Variables that only processes inside the client have."""
+
+TOOL_VARIABLES = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    SESSION_VARIABLE,
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    PID_VARIABLE,
+    "CLAUDE_PROJECT_DIR",
+    "COLUMNS",
+    "LINES",
+)
+"""Variables that the client sets for its tools. A client that a tool starts must not inherit them."""
+
+SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
+"""Options that continue a session."""
+
+
+def config_dir(env: Mapping[str, str]) -> str:
+    """The config dir that the client uses with these variables."""
+    return env.get(CONFIG_VARIABLE) or DEFAULT_CONFIG_DIR
+
+
+def config_dir_of(transcript: str) -> str | None:
+    """The config dir that a transcript is in; None for other paths."""
+    return next((str(each.parent) for each in PurePosixPath(transcript).parents if each.name == "projects"), None)
+
+
+def resume_options(session_id: str) -> tuple[str, ...]:
+    """The options that resume a session."""
+    return ("--resume", session_id)

@@ -1,0 +1,46 @@
+"""The size limits of a complete request."""
+
+from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, limited, short_path
+from claude_headspace.kernel.wait.views import RequestView
+
+
+def test_a_short_request_stays() -> None:
+    """Nothing is cut, nothing is counted."""
+    request = RequestView(text="a", diff="b\n", arguments={"c": ["d", 1, None]})
+    assert limited(request) is request
+
+
+def test_a_long_diff_is_cut_at_the_end_of_a_line() -> None:
+    """Its last line gives the number of characters that are left out."""
+    diff = "+123456789\n" * 10_000
+    found = limited(RequestView(text="Write a", diff=diff))
+    *lines, mark = found.diff.splitlines()
+    assert set(lines) == {"+123456789"}
+    assert mark == f"# {found.left_out:,} characters left out"
+    assert (found.complete, len(found.diff) - len(mark) - 1 + found.left_out) == (False, len(diff))
+    assert len(found.diff) < MAX_DIFF + 100
+
+
+def test_long_arguments_are_cut_wherever_they_are() -> None:
+    """Beginning and end stay."""
+    found = limited(RequestView(text="", arguments={"a": [{"b": "x" * MAX_TEXT + "yz"}]}))
+    value = found.arguments["a"][0]["b"]
+    assert (value[0], value[-2:], "[2 characters left out]" in value) == ("x", "yz", True)
+    assert (found.complete, found.left_out) == (False, 2)
+
+
+def test_what_was_cut_before_is_counted_too() -> None:
+    """When the event was stored."""
+    found = limited(RequestView(text="x" * (MAX_TEXT + 5), complete=False, left_out=7))
+    assert found.left_out == 12
+
+
+def test_paths_are_relative_to_the_working_directory() -> None:
+    """Others stay."""
+    assert [short_path("/a/b/c", cwd) for cwd in ("/a/b", "/a/", "/x", None)] == ["c", "b/c", "/a/b/c", "/a/b/c"]
+
+
+def test_what_is_missing_in_text_and_arguments_counts_once() -> None:
+    """The text of a command is one of its arguments."""
+    command = "x" * (MAX_TEXT + 5)
+    assert limited(RequestView(text=command, arguments={"command": command})).left_out == 5
