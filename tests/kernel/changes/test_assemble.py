@@ -3,7 +3,7 @@
 from claude_headspace.kernel.changes.assemble import assemble, combine, final_digests, limited, shortened, text_digest
 from claude_headspace.kernel.changes.model import FileChange, FileEdit, Hunk
 from claude_headspace.kernel.changes.unified import compare, format_diff
-from claude_headspace.kernel.sanitize import REDACTED
+from claude_headspace.kernel.redaction.redactor import REDACTED
 
 
 def edit(before: str, after: str, *, created: bool = False) -> FileEdit:

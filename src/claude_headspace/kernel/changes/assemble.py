@@ -20,7 +20,7 @@ import msgspec
 from claude_headspace.kernel.changes.git_output import changed_lines
 from claude_headspace.kernel.changes.model import FileChange, FileEdit, Hunk
 from claude_headspace.kernel.changes.unified import compare, format_diff
-from claude_headspace.kernel.sanitize import REDACTED
+from claude_headspace.kernel.redaction.redactor import REDACTED
 
 Attributed = tuple[FileEdit, str]
 """An edit, and the id of its command; empty if it has none."""
