@@ -2101,6 +2101,8 @@ export interface components {
             diff?: string;
             /** @default {} */
             arguments?: Record<string, unknown>;
+            /** @default  */
+            path?: string;
             /** @default true */
             complete?: boolean;
             /** @default 0 */
