@@ -157,7 +157,7 @@ def test_a_reminded_turn_continues() -> None:
     assert mission_of(story).answer == "I have reported."
 
 
-def test_a_conversation_is_told_each_result_once() -> None:
+def test_a_conversation_gets_each_result_once() -> None:
     """With a prompt."""
     story = Story()
     story.starts()
@@ -168,8 +168,8 @@ def test_a_conversation_is_told_each_result_once() -> None:
     assert (news.text, news.woken) == ("There are 12.", False)
     story.report(acts.ConversationPrompted(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
-    told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
-    story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=told)
+    given = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
+    story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=given)
     assert story.agent.worker_reports == ()
 
 
@@ -198,7 +198,7 @@ def test_the_stream_publishes_every_change() -> None:
     story = Story()
     before = story.agent
     change = story.hook("SessionStart", source="startup", decisions=SENT)
-    [told] = [each for each in react(before, change) if each.type == "mission_changed"]
-    assert (told.data["mode"], told.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
+    [message] = [each for each in react(before, change) if each.type == "mission_changed"]
+    assert (message.data["mode"], message.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
     before = story.agent
     assert [each.type for each in react(before, story.calls("t1", decisions=SENT))] == ["state_changed"]

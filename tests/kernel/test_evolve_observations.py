@@ -12,10 +12,10 @@ from tests.kernel.story import Story, in_subagent, question, running
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def reports(story: Story, status: str, kind: str = "", at: float | None = None) -> Change:
@@ -55,7 +55,7 @@ def test_idle_keeps_a_question_in_text(story: Story) -> None:
         ("StopFailure", "API Error", ("error", None), "failed"),
     ],
 )
-def test_idle_may_be_seen_before_the_stop_is_told(
+def test_idle_may_be_observed_before_the_stop_arrives(
     story: Story, name: str, message: str, board: tuple[str, str | None], outcome: str
 ) -> None:
     """What looked like an interrupt was the end of the turn."""

@@ -12,9 +12,9 @@ from tests.kernel.story import Story, in_subagent, new_agent, running, time_at
 @pytest.fixture
 def story() -> Story:
     """A client that has started."""
-    told = Story()
-    told.starts(model="claude-opus-5-5")
-    return told
+    started = Story()
+    started.starts(model="claude-opus-5-5")
+    return started
 
 
 def windows(story: Story) -> list[tuple[int, str, str, str | None]]:
@@ -95,13 +95,13 @@ def test_busy_during_a_compaction_ends_with_it(seen_at: float) -> None:
     """Whether the registry was read before or after its end."""
     story = Story()
     story.starts(at=1)
-    told: list[tuple[float, Callable[[], object]]] = [
+    received: list[tuple[float, Callable[[], object]]] = [
         (10, lambda: story.hook("PreCompact", trigger="manual", at=10)),
         (seen_at, lambda: story.report(ClientReported("busy"), origin=Origin.REGISTRY, at=10.1)),
         (12, lambda: story.hook("SessionStart", source="compact", at=12)),
         (12.1, lambda: story.hook("PostCompact", trigger="manual", at=12.1)),
     ]
-    for _, tell in sorted(told, key=lambda each: each[0]):
+    for _, tell in sorted(received, key=lambda each: each[0]):
         tell()
     assert story.board == ("idle", None)
 

@@ -16,14 +16,14 @@ def assigned(
     observations: Observations, agent: Agent, parent: Agent | None, *, trusted: bool, name: str = "Stop"
 ) -> tuple[str | None, str | None]:
     """The mode and mission id that a hook with these declarations is assigned."""
-    told = {"source": "startup"} if name == "SessionStart" else {}
-    return assign(decode(envelope(name, 1, told, observations=observations)), agent, parent, trusted=trusted)
+    given = {"source": "startup"} if name == "SessionStart" else {}
+    return assign(decode(envelope(name, 1, given, observations=observations)), agent, parent, trusted=trusted)
 
 
 def test_mode_and_mission_come_from_the_environment() -> None:
     """An unknown mode is ignored."""
-    told = Observations(declared_mode="mission", declared_mission_id="m7")
-    assert assigned(told, new_agent(), None, trusted=True) == ("mission", "m7")
+    given = Observations(declared_mode="mission", declared_mission_id="m7")
+    assert assigned(given, new_agent(), None, trusted=True) == ("mission", "m7")
     assert assigned(Observations(declared_mode="party"), new_agent(), None, trusted=True)[0] is None
 
 
@@ -55,12 +55,12 @@ def test_a_new_client_in_the_pane_of_a_worker_is_interactive(trusted: bool, mode
 
 def test_a_child_of_a_worker_has_its_mode() -> None:
     """Whatever mode it declares. Otherwise a worker could write to people through another client."""
-    for told in (
+    for given in (
         Observations(declared_mode="interactive"),
         Observations(),
         Observations(declared_mode="mission", declared_mission_id="m1"),
     ):
-        found = assigned(told, new_agent(), WORKER, trusted=True)
+        found = assigned(given, new_agent(), WORKER, trusted=True)
         assert found == ("background", None)
 
 

@@ -29,7 +29,7 @@ def test_a_summary_tells_what_was_asked_and_what_came_of_it() -> None:
     assert "Its last reply:\nI counted them." in text
 
 
-def test_a_worker_that_said_nothing_is_told_so() -> None:
+def test_a_worker_without_a_report() -> None:
     """A killed worker leaves its end."""
     mission = Mission(id="m1", started_at=START, outcome=MissionOutcome.FAILED, reason="its client ended (vanished)")
     text = summary(new_agent(), mission)
@@ -46,12 +46,12 @@ def test_what_wakes_a_conversation_is_one_safe_line() -> None:
     assert wake_up([news("a"), news("b")]) == "[Headspace] 2 workers have finished: a; b. The summary follows."
 
 
-def test_what_is_told_at_once_is_bounded() -> None:
+def test_the_length_of_results_is_limited() -> None:
     """Many long reports do not fill a context."""
     assert len(summaries([news("a", "x" * 9_000)] * 3)) < MAX_SUMMARY_CHARS + 100
 
 
-def test_a_worker_is_told_to_report() -> None:
+def test_a_worker_is_asked_to_report() -> None:
     """Its prompt is the goal, and how to report."""
     assert worker_prompt("Count the tests").startswith("Count the tests\n")
     assert "headspace report" in worker_prompt("Count the tests")

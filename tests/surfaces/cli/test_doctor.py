@@ -92,7 +92,7 @@ def test_the_test_event_is_stored_but_not_shown(daemon: RunningDaemon) -> None:
     before = daemon.status["agents"]
     examine(daemon.home)
     probes = [event for event in daemon.events() if event["name"] == PROBE]
-    assert len(probes) == 2, "one asked, one told"
+    assert len(probes) == 2, "one asked, one reported"
     assert {(event["agent_id"], event["correlation"]) for event in probes} == {("", "nobody")}
     assert daemon.get("/api/agents?all=true").json() == []
     assert daemon.status["agents"] == before

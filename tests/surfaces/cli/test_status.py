@@ -34,8 +34,8 @@ def somebody_holds_the_lock(home: Path) -> Iterator[None]:
 def write_daemon_file(home: Path, url: str, pid: int) -> None:
     """What a daemon tells of itself."""
     (home / "run").mkdir(parents=True, exist_ok=True)
-    told = {"url": url, "pid": pid, "version": "0", "started_at": "2026-01-01T00:00:00+00:00"}
-    (home / "run" / "daemon.json").write_text(json.dumps(told))
+    given = {"url": url, "pid": pid, "version": "0", "started_at": "2026-01-01T00:00:00+00:00"}
+    (home / "run" / "daemon.json").write_text(json.dumps(given))
 
 
 @pytest.fixture
@@ -142,10 +142,10 @@ def test_a_starting_daemon(tmp_path: Path) -> None:
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
     """The error after the limit says how to end it."""
     paths = find_paths({"HEADSPACE_HOME": str(tmp_path)})
-    with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
+    with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as raised:
         wait_until_stopped(paths, 4242, limit=0.1)
-    assert told.value.code == "does_not_stop"
-    assert "kill -9 4242" in told.value.hint
+    assert raised.value.code == "does_not_stop"
+    assert "kill -9 4242" in raised.value.hint
 
 
 def test_down_waits_for_a_slow_daemon(tmp_path: Path) -> None:
@@ -191,15 +191,15 @@ def test_every_setting_is_described(tmp_path: Path) -> None:
 
 def test_config_in_json(tmp_path: Path) -> None:
     """Value, default, origin and description by name, and the file locations."""
-    told = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
-    assert set(told["settings"]) == set(Settings.__struct_fields__)
-    assert told["settings"]["port"] == {
+    result = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
+    assert set(result["settings"]) == set(Settings.__struct_fields__)
+    assert result["settings"]["port"] == {
         "value": 0,
         "default": 5055,
         "origin": "environment",
         "description": "Port to listen on; 0 chooses a free port.",
     }
-    assert told["places"]["log"] == str(tmp_path / "headspace.log")
+    assert result["places"]["log"] == str(tmp_path / "headspace.log")
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])

@@ -34,7 +34,7 @@ class Daemon:
     def __init__(self) -> None:
         self.sessions: list[dict[str, Any]] = []
         self.lifecycle = "active"
-        self.told: list[str] = []
+        self.recorded: list[str] = []
         self.away = False
         self.command: dict[str, Any] | None = None
 
@@ -62,22 +62,22 @@ class Daemon:
 
     def restart(self, reference: str, reason: str) -> dict[str, Any]:
         """A restart begins."""
-        self.told.append(f"restart {reference}: {reason}")
+        self.recorded.append(f"restart {reference}: {reason}")
         return {}
 
     def unsupervise(self, reference: str, reason: str) -> dict[str, Any]:
         """No more of them."""
-        self.told.append(f"no more {reference}: {reason}")
+        self.recorded.append(f"no more {reference}: {reason}")
         return {}
 
 
 class Sleeper:
-    """A process that waits to be ended; `meanwhile` happens as soon as somebody waits for it."""
+    """A process that waits to be ended; `on_wait` happens as soon as somebody waits for it."""
 
-    def __init__(self, meanwhile: Callable[[], None], told_to_end: bool = False) -> None:
+    def __init__(self, on_wait: Callable[[], None], asked_to_end: bool = False) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        self._meanwhile = meanwhile
-        self.was_asked_to_end = told_to_end
+        self._meanwhile = on_wait
+        self.was_asked_to_end = asked_to_end
 
     @property
     def pid(self) -> int:
@@ -103,7 +103,7 @@ def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[li
     def start(prompt: str | None) -> Sleeper:
         starts.append(prompt)
         daemon.sessions = sessions[len(starts) - 1 :][:1]
-        return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("told_to_end", False))
+        return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("asked_to_end", False))
 
     def sleep(seconds: float) -> bool:
         pauses.append(seconds)
@@ -118,7 +118,7 @@ def test_a_used_up_window_restarts_the_client() -> None:
     daemon = Daemon()
     starts, code, pauses = run(daemon, [window("w1"), window("w2", None)])
     assert (starts, code) == ([None, HANDED_OVER], -signal.SIGKILL)
-    assert daemon.told == ["restart agent-1: full"]
+    assert daemon.recorded == ["restart agent-1: full"]
     assert pauses == [PAUSE_SECONDS[0]]
 
 
@@ -135,7 +135,7 @@ def test_too_many_restarts_end_the_supervision() -> None:
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
     assert starts == [None, *[HANDED_OVER] * MAX_RESTARTS]
     assert pauses == list(PAUSE_SECONDS)
-    assert daemon.told[-1] == "no more agent-1: restarted 3 times within ten minutes"
+    assert daemon.recorded[-1] == "no more agent-1: restarted 3 times within ten minutes"
 
 
 def test_old_restarts_do_not_count() -> None:
@@ -147,7 +147,7 @@ def test_old_restarts_do_not_count() -> None:
     assert budget.next_pause() == PAUSE_SECONDS[0]
 
 
-@pytest.mark.parametrize("more", [{"told_to_end": True}, {"ended": True}])
+@pytest.mark.parametrize("more", [{"asked_to_end": True}, {"ended": True}])
 def test_a_signal_ends_the_supervision(more: dict[str, bool]) -> None:
     """While the client runs, or during the pause."""
     assert run(Daemon(), [window("w1")], **more)[0] == [None]
@@ -166,7 +166,7 @@ def test_other_windows_do_not_restart_the_client(session: dict[str, Any]) -> Non
     """Windows with context left, of sub-agents, of other agents, and ended ones."""
     daemon = Daemon()
     assert run(daemon, [session])[0] == [None]
-    assert daemon.told == []
+    assert daemon.recorded == []
 
 
 def test_a_finished_effort_does_not_restart_the_client() -> None:
