@@ -274,7 +274,7 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def spoil(home: Path) -> None:
-    """Change what is shown behind the journal's back."""
+    """Change a projection without the journal."""
     with sqlite3.connect(home / "headspace.db") as database:
         database.execute("UPDATE roster SET name = 'impostor'")
     database.close()

@@ -13,7 +13,7 @@ DAEMON_FILE = b'{"url": "http://127.0.0.1:1", "pid": 7, "version": "1", "started
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """A home of its own."""
+    """The paths of a scratch home."""
     paths = find_paths({"HEADSPACE_HOME": str(tmp_path)})
     paths.create_directories()
     return paths

@@ -29,7 +29,7 @@ def window(name: str, spent: str | None = "full", **known: Any) -> dict[str, Any
 
 
 class Daemon:
-    """What a supervisor is told, and what it tells."""
+    """The answers that a supervisor gets, and what it records."""
 
     def __init__(self) -> None:
         self.sessions: list[dict[str, Any]] = []
@@ -61,18 +61,18 @@ class Daemon:
         return [{"started_at": "2026-01-01T00:00:00+00:00", "agent": reference}][:limit]
 
     def restart(self, reference: str, reason: str) -> dict[str, Any]:
-        """A restart begins."""
+        """Record a restart."""
         self.recorded.append(f"restart {reference}: {reason}")
         return {}
 
     def unsupervise(self, reference: str, reason: str) -> dict[str, Any]:
-        """No more of them."""
+        """Record the end of the supervision."""
         self.recorded.append(f"no more {reference}: {reason}")
         return {}
 
 
 class Sleeper:
-    """A process that waits to be ended; `on_wait` happens as soon as somebody waits for it."""
+    """A process that runs until it is ended. `on_wait` is called when the supervisor waits for it."""
 
     def __init__(self, on_wait: Callable[[], None], asked_to_end: bool = False) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -85,7 +85,7 @@ class Sleeper:
         return self._process.pid
 
     def wait(self) -> int:
-        """Until it ends; one that nobody ended is ended here."""
+        """Wait until it ends."""
         self._meanwhile()
         try:
             return self._process.wait(1)
@@ -95,7 +95,7 @@ class Sleeper:
 
 
 def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[list[str | None], int, list[float]]:
-    """Run clients, each of which comes to a window; how they were started, the last exit code, the pauses."""
+    """Run clients with these windows; returns how they were started, the last exit code and the pauses."""
     starts: list[str | None] = []
     pauses: list[float] = []
     supervisor = Supervisor(lambda: daemon, AGENT)
@@ -130,7 +130,7 @@ def test_the_next_client_gets_the_prompt_that_triggered_the_compaction() -> None
 
 
 def test_too_many_restarts_end_the_supervision() -> None:
-    """The client is left alone, and the end is reported."""
+    """The client continues without supervision, and the end is recorded."""
     daemon = Daemon()
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
     assert starts == [None, *[HANDED_OVER] * MAX_RESTARTS]

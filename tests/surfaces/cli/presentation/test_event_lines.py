@@ -13,25 +13,25 @@ AT = "2026-03-14T11:59:58+00:00"
 OTTER = {"id": "1", "name": "calm-otter", "project": {"name": "shop"}, "branch": None, "state": "idle", "command": None}
 
 
-def nobody(agent_id: str) -> dict[str, Any]:
-    """Nothing needs to be looked up."""
+def no_lookup(agent_id: str) -> dict[str, Any]:
+    """No agent is looked up."""
     raise AssertionError(agent_id)
 
 
 class Reader:
-    """Reads the lines that a ticker writes."""
+    """Collects the lines of events."""
 
     def __init__(self, *, everything: bool = False) -> None:
-        self.ticker = EventFormatter([OTTER], nobody, everything=everything)
+        self.ticker = EventFormatter([OTTER], no_lookup, everything=everything)
 
     def receives(self, kind: str, /, **data: Any) -> str | None:
-        """The line of an announcement about the otter."""
+        """The line of an event about the otter."""
         line = self.ticker.line(kind, {"agent_id": "1", "timestamp": AT, **data}, NOW, 200)
         return None if line is None else "".join(span.text for span in line)
 
 
 def changed(state: str, **changes: Any) -> dict[str, Any]:
-    """What a change of state tells."""
+    """The data of a change of state."""
     return {"name": "calm-otter", "state": state, "waiting_for": None, "changes": {"state": state, **changes}}
 
 
@@ -138,7 +138,7 @@ def test_start_and_end_of_a_mission_are_shown() -> None:
 
 def test_gaps_are_shown() -> None:
     """With the reason."""
-    line = EventFormatter([], nobody).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
+    line = EventFormatter([], no_lookup).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
     assert line is not None
     assert line[0].text == "… some events are missing: no longer kept"
 
