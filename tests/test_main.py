@@ -254,9 +254,10 @@ def test_the_log_names_the_database_in_use(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
     """The error has two lines."""
     (tmp_path / "headspace.db").write_bytes(b"no database at all" * 100)
-    done = headspace(tmp_path, "serve")
+    done = headspace(tmp_path, "db", "verify")
     assert done.returncode == 1
     assert "file is not a database" in done.stderr
+    assert "Restore a backup" in done.stderr
 
 
 def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import AgentWrote
 from claude_headspace.kernel.react import STREAM_TYPES, Publish, react
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from tests.kernel.story import Story, answered, question, time_at
 
 

@@ -100,9 +100,24 @@ def test_questions_are_answered_on_the_page_behind_a_link(asking: AskingClient) 
     hook = asking.ask("q1", QUESTIONS)
     reader = Reader(asking)
     missing = reader.press(do="answer", option0="Red")
-    assert (missing.status, b"has no answer" in missing.body) == (400, True)
+    assert (missing.status, b"has no answer" in missing.body, b"/api/" in missing.body) == (400, True, False)
     reader.press(do="answer", option0="Red", own1="XS")
     assert printed(hook)["decision"]["updatedInput"]["answers"] == {"Which colour?": "Red", "Which sizes?": "XS"}
+
+
+def test_a_link_allows_only_what_it_showed(asking: AskingClient) -> None:
+    """While a part of the request is left out, only refusing works, even for a forged form."""
+    long = {"tool_name": "Bash", "tool_input": {"command": "echo " + "x" * 100_000 + " && rm -rf /"}}
+    hook = asking.ask("t1", long)
+    reader = Reader(asking)
+    assert b"rm -rf /" in reader.look().body
+    refused = reader.press(do="allow")
+    assert (refused.status, b"Show all of it before you allow it" in refused.body) == (400, True)
+    assert len(asking.held()) == 1
+    reader.path += "?all=true"
+    assert b'value="allow">' in reader.look().body
+    assert reader.press(do="allow").status == 303
+    assert printed(hook)["decision"] == {"behavior": "allow"}
 
 
 def test_a_link_is_valid_only_for_its_wait(asking: AskingClient) -> None:

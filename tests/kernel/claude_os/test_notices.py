@@ -10,12 +10,13 @@ from claude_headspace.kernel.agent import Agent, Note
 from claude_headspace.kernel.claude_os.notices import (
     ClaudeOsSettings,
     context_level,
+    has_notice_in_turn,
     receives_notices,
     session_notice,
     uses_claude_os,
 )
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice, combine
-from claude_headspace.kernel.mission.model import Mission
+from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from tests.kernel.story import START, Story, envelope, time_at
 
 CUSTOMS = ClaudeOsSettings(is_configured=True)
@@ -173,3 +174,50 @@ def test_notices_are_combined() -> None:
         True,
     )
     assert combine(notice, NO_NOTICE) == combine(NO_NOTICE, notice) == notice
+
+
+def after_tool(subject: Agent, **more: Any) -> SessionNotice:
+    """The notice in the reply to a finished tool call."""
+    return notice_for("PostToolUse", subject, tool_name="Bash", tool_input={}, tool_use_id="t1", **more)
+
+
+def test_a_finished_tool_call_brings_the_level_in_the_middle_of_a_turn() -> None:
+    """Requirement: context warnings, "progressive (60% → 80% → 90% → 95%)". Once per level, never for sub-agents."""
+    notice = after_tool(agent(81))
+    assert notice.texts == ("[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes and prepare to reset",)
+    assert (notice.context_level, notice.blocks_turn_end) == (80, False)
+    assert after_tool(agent(81, context_level_reported=80)) == NO_NOTICE
+    assert after_tool(agent(91, context_level_reported=80)).context_level == 90
+    assert after_tool(agent(81), agent_id="sub", agent_type="Explore") == NO_NOTICE
+    assert after_tool(agent(81), claude_os=ClaudeOsSettings()) == NO_NOTICE
+
+
+@pytest.mark.parametrize(
+    ("known", "waits"),
+    [
+        ({"percent": 81.0}, True),
+        ({"percent": 40.0}, False),
+        ({"percent": None}, False),
+        ({"percent": 81.0, "context_level_reported": 80}, False),
+        ({"percent": 81.0, "busy_at": 0}, False),
+        ({"percent": 81.0, "parent_id": "p"}, False),
+    ],
+)
+def test_a_tool_call_waits_only_for_a_notice(known: dict[str, Any], waits: bool) -> None:
+    """Without a pending notice, hooks of finished tool calls expect no reply."""
+    subject = agent(**({"busy_at": time_at(20)} | known))
+    assert has_notice_in_turn(CUSTOMS, subject) is waits
+
+
+def test_the_prefix_applies_to_every_message() -> None:
+    """Requirement: "[CLAUDE OS SYS: INFO]: …" with the prefix of the user. Also for texts about missions."""
+    claude_os = ClaudeOsSettings(is_configured=True, prefix="HOUSE")
+    report = WorkerReport(mission_id="m1", goal="Count", text="12", at=START)
+    worker = agent(81, mode="background", mission=Mission(id="m1", started_at=START))
+    texts = [
+        *notice_with_prompt(agent(81, worker_reports=(report,)), claude_os=claude_os, at=300).texts,
+        *notice_at_stop(worker, claude_os=claude_os, background_tasks=[]).texts,
+        *after_tool(agent(81), claude_os=claude_os).texts,
+    ]
+    assert len(texts) == 6
+    assert all(text.startswith(("[HOUSE: INFO]: ", "[HOUSE: WARNING]: ")) for text in texts)

@@ -4,6 +4,8 @@ from claude_headspace.kernel.mission.messages import MAX_SUMMARY_CHARS, summarie
 from claude_headspace.kernel.mission.model import Mission, MissionOutcome, WorkerReport
 from tests.kernel.story import START, new_agent, time_at
 
+PREFIX = "SYS"
+
 DONE = Mission(
     id="m1",
     started_at=START,
@@ -40,15 +42,15 @@ def test_a_worker_without_a_report() -> None:
 
 def test_the_line_that_prompts_a_conversation_is_safe() -> None:
     """A goal cannot press keys, break lines or become a command."""
-    text = wake_up([news("/exit\n\x1b[A\u202e!rm -rf")])
-    assert text.startswith("[Headspace] A worker has finished: /exit")
+    text = wake_up(PREFIX, [news("/exit\n\x1b[A\u202e!rm -rf")])
+    assert text.startswith("[SYS: INFO]: A worker has finished: /exit")
     assert text.isprintable()
-    assert wake_up([news("a"), news("b")]) == "[Headspace] 2 workers have finished: a; b. The summary follows."
+    assert wake_up(PREFIX, [news("a"), news("b")]) == "[SYS: INFO]: 2 workers have finished: a; b. The summary follows."
 
 
 def test_the_length_of_results_is_limited() -> None:
     """Many long reports do not fill a context."""
-    assert len(summaries([news("a", "x" * 9_000)] * 3)) < MAX_SUMMARY_CHARS + 100
+    assert len(summaries(PREFIX, [news("a", "x" * 9_000)] * 3)) < MAX_SUMMARY_CHARS + 100
 
 
 def test_a_worker_is_asked_to_report() -> None:

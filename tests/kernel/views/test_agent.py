@@ -4,8 +4,8 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.views.agent import agent_view, view_changes
-from claude_headspace.kernel.views.fields import iso
 from tests.kernel.histories import plausible
 from tests.kernel.story import Story, time_at
 

@@ -82,4 +82,36 @@ def test_a_dialog_is_about_the_wait_of_its_call() -> None:
 
 def test_the_words_of_an_answer_have_the_chosen_labels() -> None:
     """In one line, in the order of the questions."""
-    assert Answer(answers={"Colour": "Red", "Sizes": ["S", "L"]}).words == "answered Red; S, L"
+    assert Answer(answers={"Colour": "Red", "Sizes": ["S", "L"]}).words_for("question") == "answered Red; S, L"
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "words"),
+    [
+        ("permission", Answer(decision="allow"), "allowed"),
+        ("permission", Answer(decision="deny"), "denied"),
+        ("permission", Answer(decision="allow", grant=("r1",)), "allowed with 1 grant"),
+        ("plan", Answer(decision="allow"), "approved"),
+        ("plan", Answer(decision="deny"), "told to keep planning"),
+        ("question", Answer(decision="deny"), "declined to answer"),
+        ("elicitation", Answer(action="decline"), "declined"),
+    ],
+)
+def test_an_answer_is_described_in_the_words_of_its_buttons(kind: str, answer: Answer, words: str) -> None:
+    """A plan is approved, not allowed."""
+    assert answer.words_for(kind) == words
+
+
+@pytest.mark.parametrize(
+    ("answer", "allows"),
+    [
+        (Answer(decision="allow"), True),
+        (Answer(action="accept", content={}), True),
+        (Answer(answers={"Colour": "Red"}), True),
+        (Answer(decision="deny"), False),
+        (Answer(action="decline"), False),
+    ],
+)
+def test_an_answer_that_lets_the_agent_act_allows(answer: Answer, allows: bool) -> None:
+    """Such an answer needs the complete request."""
+    assert answer.allows is allows

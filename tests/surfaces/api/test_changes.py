@@ -9,10 +9,10 @@ import pytest
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.writer import EventWriter
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.changes.views import ChangesView
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
-from claude_headspace.kernel.sanitize import Redactor
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.api.changes import ACTION, Changes, RepositoryReader
 from claude_headspace.surfaces.read.model import ReadModel
@@ -32,7 +32,7 @@ class Machine:
 
     def __init__(self, journal: TemporaryJournal, engine: EventWriter, host: str, *, is_old: bool = False) -> None:
         clock, self._journal = ManualClock(), journal
-        handlers: dict[str, Handler] = {} if is_old else {ACTION: RepositoryReader(Redactor()).read}
+        handlers: dict[str, Handler] = {} if is_old else {ACTION: RepositoryReader(build_redactor().text).read}
         self.actions = RemoteActions(journal, engine, clock, host, handlers)
         self.changes = Changes(ReadModel(journal, clock, host), self.actions, host)
 

@@ -116,6 +116,31 @@ def test_a_closed_wait_shows_who_answered() -> None:
     assert "terminal" in closed_wait(wait("permission", held_until=0))
 
 
+def test_a_closed_wait_names_what_was_granted() -> None:
+    """Each permission, not only their number."""
+    answered = Answered("allowed with 1 grant", "ann", "link", 1, grants=(RULE,))
+    assert "Allowed, and granted: Allow Bash(make:*)" in closed_wait(wait("permission", answered=answered))
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowing", "refusing"),
+    [
+        ("permission", "allow", "deny"),
+        ("plan", "allow", "deny"),
+        ("question", "answer", "deny"),
+        ("elicitation", "accept", "decline"),
+    ],
+)
+def test_what_is_left_out_cannot_be_allowed(kind: str, allowing: str, refusing: str) -> None:
+    """The button works once everything that Headspace has is shown; refusing is always possible."""
+    cut = details(wait(kind), complete=False, left_out=9)
+    page = wait_form("a", "p", cut)
+    assert f'value="{allowing}" disabled' in page
+    assert f'value="{refusing}" formnovalidate>' in page
+    assert "Show all of it before you allow it." in page
+    assert f'value="{allowing}">' in wait_form("a", "p", cut, is_all=True)
+
+
 def test_each_grant_is_selected_on_its_own() -> None:
     """With its lifetime; nothing is selected at first, and a change of the mode is last, with a warning."""
     page = wait_form("a", "p", details(wait("permission"), MODE, RULE))

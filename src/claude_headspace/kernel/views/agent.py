@@ -9,8 +9,9 @@ from claude_headspace.kernel.agent import Agent, AgentState, Project, RuledCall
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.text import Time, iso, optional_iso
 from claude_headspace.kernel.views.dialects import Dialects, dialects
-from claude_headspace.kernel.views.fields import Time, iso, optional_iso, view_of
+from claude_headspace.kernel.views.fields import view_of
 from claude_headspace.kernel.views.work import (
     BackgroundTaskView,
     CommandView,

@@ -9,6 +9,7 @@ Rules
 - An answer that does not fit its wait is refused with a reason, before anything is stored.
 - An edited input replaces the whole input of the call; answers to questions are added to it.
 - An edited input with a mark for something that Headspace redacted or left out is refused.
+- An answer that lets the agent do something is given only to what was shown: everything that Headspace has.
 - `grant` selects permissions that the client suggests, each by its id. Nothing else is granted.
 """
 
@@ -23,6 +24,15 @@ from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.text import count, one_line, strings_in
 from claude_headspace.kernel.wait import forms
 from claude_headspace.kernel.wait.request import Question
+
+_DECISIONS = {
+    ("permission", "allow"): "allowed",
+    ("permission", "deny"): "denied",
+    ("plan", "allow"): "approved",
+    ("plan", "deny"): "told to keep planning",
+    ("question", "deny"): "declined to answer",
+}
+"""A decision in words, by the kind of wait."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,15 +54,20 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
     """The filled-in form of an elicitation."""
 
     @property
-    def words(self) -> str:
-        """What the answer does, in a few words; of questions, the chosen labels."""
+    def allows(self) -> bool:
+        """Whether it lets the agent do something. Then everything that Headspace has must have been shown."""
+        return self.decision == "allow" or self.action == "accept" or self.answers is not None
+
+    def words_for(self, kind: str) -> str:
+        """What the answer does to a wait of a kind, in the words of the buttons; of questions, the chosen labels."""
         if self.answers is not None:
             return one_line(f"answered {'; '.join(map(_labels, self.answers.values()))}")
         if self.action is not None:
             return {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[self.action]
-        if self.decision == "deny":
-            return "denied"
-        return f"allowed with {count(len(self.grant), 'grant')}" if self.grant else "allowed"
+        if self.grant:
+            return f"allowed with {count(len(self.grant), 'grant')}"
+        decision = self.decision or "allow"
+        return _DECISIONS.get((kind, decision), _DECISIONS["permission", decision])
 
 
 def _labels(answer: str | list[str]) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.answers import Answer, mismatch
 from claude_headspace.kernel.wait.grants import find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view
@@ -49,7 +49,7 @@ class Answers:
             wait_id=wait_id,
             by=requester.name,
             via=requester.via,
-            words=answer.words,
+            words=answer.words_for(wait.kind),
             answer=msgspec.Raw(msgspec.json.encode(answer)),
             grants=select_options(options, answer.grant),
         )

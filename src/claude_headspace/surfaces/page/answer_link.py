@@ -3,7 +3,8 @@
 Rules
 - GET changes nothing, because link previews send it. Only a button (POST) answers.
 - The link is the permission to answer this wait (`auth/answer_links.py`). Agents are refused nevertheless.
-- The page shows the complete request. Only what is selected is granted beyond it.
+- The page shows the complete request. Nothing is allowed before all of it was shown: `all` in the address.
+- Only what is selected is granted beyond the request.
 - After an answer the page shows who answered. It does not show the question of a closed wait.
 """
 
@@ -17,7 +18,7 @@ from starlette.routing import Route
 
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.answers import Answer, mismatch
 from claude_headspace.kernel.wait.forms import convert_values
 from claude_headspace.kernel.wait.request import Question
 from claude_headspace.ports import Clock
@@ -29,6 +30,7 @@ from claude_headspace.surfaces.page.answer_link_html import (
     CLOSED,
     FIELD_PREFIX,
     INVALID_LINK,
+    NOT_SHOWN,
     closed_wait,
     document,
     wait_form,
@@ -78,11 +80,22 @@ class AnswerPage:
         form = parse_qs((await read_bytes(request)).decode("utf-8", "replace"), keep_blank_values=True)
         try:
             wait = await self._answers.wait(grant.wait_id)
-            await self._answers.give(Requester(grant.recipient, "link"), wait.id, answer_of(wait, form))
+            answer = answer_of(wait, form)
+            if (problem := mismatch(wait, answer)) is not None:
+                raise BadRequest("answer_does_not_fit", problem, "Nothing was sent.")
+            await self._refuse_unshown(request, wait, answer)
+            await self._answers.give(Requester(grant.recipient, "link"), wait.id, answer)
         except HeadspaceError as refusal:
             if refusal.status != 409:
                 return await self._wait_page(request, grant, refusal)
         return RedirectResponse(request.url.path, 303, SAME_ORIGIN)
+
+    async def _refuse_unshown(self, request: Request, wait: Wait, answer: Answer) -> None:
+        """A form is sent to the address of its page, which says whether everything was shown."""
+        if not answer.allows or read_flag(request, SHOW_ALL):
+            return
+        if not (await self._answers.details.view(wait.id)).request.complete:
+            raise BadRequest("request_not_shown", "Nothing was sent.", NOT_SHOWN)
 
     async def _wait_page(self, request: Request, grant: AnswerGrant, refusal: HeadspaceError | None = None) -> Response:
         try:

@@ -1,7 +1,8 @@
 """The HTML of the answer page: a wait with its buttons, or its result. Pure; all texts are escaped.
 
 Rules
-- The buttons follow the complete request, so they are reached only after its end.
+- The buttons follow the complete request, so they are reached only after its end. While a part is left out that can be
+  shown, the button that allows is disabled.
 - Only a visible button answers, never Enter in a field.
 - Nothing is granted beyond the request unless it is selected.
 """
@@ -9,12 +10,12 @@ Rules
 from collections.abc import Sequence
 from html import escape
 
-from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.hidden_characters import make_visible
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.kernel.wait.views import GrantOptionView, WaitDetailsView
-from claude_headspace.surfaces.page.request_html import agent_text, request_html
+from claude_headspace.surfaces.page.request_html import SHOW_ALL_LINK, agent_text, request_html
 
 FIELD_PREFIX = "field-"
 """The prefix of input names for the fields of a form."""
@@ -22,7 +23,7 @@ FIELD_PREFIX = "field-"
 BUTTONS = {
     "permission": (("allow", "Allow"), ("deny", "Deny")),
     "plan": (("allow", "Approve"), ("deny", "Keep planning")),
-    "question": (("answer", "Answer"), ("deny", "Do not answer")),
+    "question": (("answer", "Answer"), ("deny", "Decline to answer")),
     "elicitation": (("accept", "Accept"), ("decline", "Decline"), ("cancel", "Cancel")),
 }
 """The buttons for each kind of wait, the default first."""
@@ -31,8 +32,10 @@ DEFAULT_BUTTONS = '<button disabled hidden></button><button name="do" value="" f
 """What Enter presses: nothing in a text field, a button without an answer on a checkbox. Browsers skip the disabled
 button only on a checkbox."""
 
-WITHOUT_VALIDATION = ("deny", "decline", "cancel")
-"""Buttons that do not require the fields to be filled in."""
+REFUSALS = ("deny", "decline", "cancel")
+"""Buttons that allow nothing: they need neither the whole request nor filled-in fields."""
+
+NOT_SHOWN = "A part of the request is left out. Show all of it before you allow it."
 
 INPUTS = {"number": ("number", ' step="any"'), "integer": ("number", ' step="1"')}
 _YES_NO = {"True": "yes", "False": "no"}
@@ -75,18 +78,27 @@ def closed_wait(wait: Wait) -> str:
     """A wait that cannot be answered here: who answered, or where it can be answered."""
     if wait.answered is not None:
         given = wait.answered
-        words = given.words[:1].upper() + given.words[1:]
-        return f"<h1>{agent_text(words)}</h1>\n<p>By {agent_text(given.by)}, {iso(given.at)[:16]} UTC.</p>"
+        return (
+            f"<h1>{agent_text(_answered_text(given))}</h1>\n<p>By {agent_text(given.by)}, {iso(given.at)[:16]} UTC.</p>"
+        )
     if wait.closed_at is not None:
         return f"<h1>No longer open</h1>\n<p>{agent_text((wait.resolution or 'answered').capitalize())}.</p>"
     if (lost := wait.undelivered) is not None:
-        text = f"{agent_text(lost.words.capitalize())} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
+        text = f"{agent_text(_answered_text(lost))} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
         return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it. Answer in the terminal.</p>"
     return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 
+def _answered_text(given: Answered) -> str:
+    """What was answered, with everything that was granted."""
+    granted = "; ".join(each.words for each in given.grants)
+    words = f"allowed, and granted: {granted}" if granted else given.words
+    return words[:1].upper() + words[1:]
+
+
 def wait_form(agent: str, project: str, wait: WaitDetailsView, problem: str = "", *, is_all: bool = False) -> str:
     """The form of an open wait. `is_all`: everything that Headspace has is shown."""
+    is_shown = is_all or wait.request.complete
     parts = [
         f'<p class="who">◆ {agent_text(agent)} <span>{agent_text(project)}</span></p>',
         f"<h1>{_title(wait)}</h1>",
@@ -98,7 +110,8 @@ def wait_form(agent: str, project: str, wait: WaitDetailsView, problem: str = ""
         *(_field(each) for each in wait.form),
         _grants(wait.suggestions) if wait.kind == "permission" else "",
         _message(wait),
-        f'<p class="buttons">{"".join(_button(*each) for each in BUTTONS.get(wait.kind, ()))}</p>',
+        "" if is_shown else f'<p class="problem">{NOT_SHOWN} {SHOW_ALL_LINK}</p>',
+        _buttons(wait.kind, is_shown=is_shown),
         "</form>",
     ]
     return "\n".join(part for part in parts if part)
@@ -168,6 +181,11 @@ def _message(wait: WaitDetailsView) -> str:
     return f'<textarea name="message" rows="2" placeholder="{label}" aria-label="{label}"></textarea>'
 
 
-def _button(value: str, label: str) -> str:
-    attribute = " formnovalidate" if value in WITHOUT_VALIDATION else ""
+def _buttons(kind: str, *, is_shown: bool) -> str:
+    buttons = "".join(_button(*each, is_shown=is_shown) for each in BUTTONS.get(kind, ()))
+    return f'<p class="buttons">{buttons}</p>'
+
+
+def _button(value: str, label: str, *, is_shown: bool) -> str:
+    attribute = " formnovalidate" if value in REFUSALS else "" if is_shown else " disabled"
     return f'<button name="do" value="{value}"{attribute}>{label}</button>'

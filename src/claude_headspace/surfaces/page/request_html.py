@@ -20,6 +20,7 @@ from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView
 
 SHOW_ALL = "all"
 """The query parameter that shows everything."""
+SHOW_ALL_LINK = f'<a href="?{SHOW_ALL}=true">Show all</a>'
 _MARK = re.compile(r"⟦U\+[0-9A-F]{4,6}⟧")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _KINDS = {"+": "added", "-": "removed", " ": "context", "": "context"}
@@ -65,7 +66,7 @@ def _left_out(request: RequestView, *, is_all: bool) -> str:
     if request.complete:
         return ""
     size = f"{count(request.left_out, 'character')} left out" if request.left_out else "a part is left out"
-    more = "See the agent's terminal." if is_all else f'<a href="?{SHOW_ALL}=true">Show all</a>'
+    more = "See the agent's terminal." if is_all else SHOW_ALL_LINK
     return f'<p class="problem">Truncated: {size}. {more}</p>'
 
 

@@ -12,8 +12,8 @@ from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.kernel.views.agent import AgentView, agent_view
-from claude_headspace.kernel.views.fields import Time, iso
 from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView, command_view, session_view, turn_view
 from claude_headspace.kernel.wait.answers import Answer
 from claude_headspace.kernel.wait.views import WaitView, wait_view
