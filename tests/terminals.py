@@ -17,6 +17,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,8 +209,9 @@ class Terminal:
         return self.tmux("capture-pane", "-p", "-t", pane)
 
     def wait_for(self, pane: str, text: str) -> str:
-        """Wait until a pane shows a text; the whole screen."""
-        wait_until(lambda: text in self.screen(pane), f"{text!r} on the screen")
+        """Wait until a pane shows a text, also over two lines; the whole screen."""
+        shown = partial(self.tmux, "capture-pane", "-pJ", "-t", pane)
+        wait_until(lambda: text in shown(), f"{text!r} on the screen")
         return self.screen(pane)
 
     @contextlib.contextmanager
