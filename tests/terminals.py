@@ -60,6 +60,8 @@ def prompt(text):
         question = {"questions": [{"question": "Which?", "header": "H", "options": options}]}
         fire("PreToolUse", tool_name="AskUserQuestion", tool_use_id="q", tool_input=question)
         fire("PermissionRequest", tool_name="AskUserQuestion", tool_input=question)
+    elif text == "permit":
+        fire("PermissionRequest", tool_name="Bash", tool_input={"command": "make test"})
     elif text == "work":
         return
     elif text == "overflow":

@@ -5,6 +5,7 @@ import pytest
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.wait.grants import Grant, GrantOption
+from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
@@ -70,6 +71,15 @@ def test_a_dialog_is_joined_with_an_earlier_notification(story: Story) -> None:
     assert [(wait.kind, wait.call_id) for wait in story.agent.waits] == [("question", "q1")]
     story.hook("PostToolUse", at=12, **answered("q1"))
     assert story.board == ("working", None)
+
+
+def test_a_dialog_is_joined_with_an_earlier_registry_entry(story: Story) -> None:
+    """On a busy machine the hook of a dialog starts after the registry shows it: still one wait, with its details."""
+    story.calls("t1", "rm x", at=4)
+    ask = Ask("permission", "permission prompt")
+    story.report(facts.ClientReported("waiting", ask), origin=Origin.REGISTRY, at=4.4)
+    story.asks_permission("rm x", at=4.5)
+    assert [(wait.kind, wait.call_id, wait.summary) for wait in story.agent.waits] == [("permission", "t1", "rm x")]
 
 
 def test_a_question_is_joined_with_an_earlier_notification(story: Story) -> None:

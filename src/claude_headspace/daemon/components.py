@@ -7,7 +7,7 @@ base → stream → inputs → hooks → outputs.
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
@@ -29,6 +29,7 @@ from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ClientProcesses
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
@@ -40,7 +41,8 @@ from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
-from claude_headspace.kernel.sanitize import Bounds, Redactor
+from claude_headspace.kernel.redaction.redactor import Redactor
+from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.kernel.text import count
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
@@ -93,6 +95,11 @@ class Base:
     def secret(self) -> bytes:
         """The secret of this installation."""
         return read_secret(self.paths.secret_file)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Redacts secrets wherever texts are stored or shown."""
+        return build_redactor(self.paths.redaction_file, self.settings.redact)
 
     def config_dirs(self) -> tuple[Path, ...]:
         """The configuration directories of the clients."""
@@ -164,7 +171,7 @@ class Inputs:
 def build_inputs(base: Base, stream: Stream) -> Inputs:
     """Create the inputs."""
     settings, clock = base.settings, base.clock
-    guard = PolicyGuard(base.paths, settings.policy_preset)
+    guard = PolicyGuard(base.paths, settings.policy_preset, redact=base.redactor.text)
     agents, locations = AgentCache(base.host), ProjectLocator()
     clients = ClientProcesses(base.host, agents)
     engine = EventWriter(
@@ -173,13 +180,16 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.host,
         clock,
         functions=BatchFunctions(
-            guard.judge, partial(session_notice, claude_os_settings(settings)), clients.is_client_running
+            guard.judge,
+            partial(session_notice, claude_os_settings(settings)),
+            clients.is_client_running,
+            redact=base.redactor,
         ),
         outages=base.outages,
         observe_commit=base.metrics.committed,
         check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
-    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), base.redactor)
     submit = partial(_submit, engine)
     envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
@@ -262,14 +272,13 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
-    terminal = TerminalInput(read, engine, pane_input)
-    redactor = Redactor(base.settings.redact)
-    requests = WaitRequests(read, hooks.held, redactor)
+    terminal = TerminalInput(read, engine, pane_input, base.redactor.text)
+    requests = WaitRequests(read, hooks.held, base.redactor)
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,
         REQUEST_ACTION: requests.handle,
-        REPOSITORY_CHANGES: RepositoryReader(redactor).read,
+        REPOSITORY_CHANGES: RepositoryReader(base.redactor.text).read,
     }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
