@@ -17,6 +17,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,8 +211,9 @@ class Terminal:
         return self.tmux("capture-pane", "-p", "-t", pane)
 
     def wait_for(self, pane: str, text: str) -> str:
-        """Wait until a pane shows a text; returns its content."""
-        wait_until(lambda: text in self.screen(pane), f"{text!r} on the screen")
+        """Wait until a pane shows a text, also over two lines; returns its content."""
+        shown = partial(self.tmux, "capture-pane", "-pJ", "-t", pane)
+        wait_until(lambda: text in shown(), f"{text!r} on the screen")
         return self.screen(pane)
 
     @contextlib.contextmanager

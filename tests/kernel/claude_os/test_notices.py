@@ -19,7 +19,7 @@ from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionN
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from tests.kernel.story import START, Story, envelope, time_at
 
-CUSTOMS = ClaudeOsSettings(is_configured=True)
+CONFIGURED = ClaudeOsSettings(is_configured=True)
 
 
 def agent(percent: float | None = None, **known: Any) -> Agent:
@@ -30,7 +30,7 @@ def agent(percent: float | None = None, **known: Any) -> Agent:
 
 
 def notice_for(
-    name: str, subject: Agent, claude_os: ClaudeOsSettings = CUSTOMS, at: float = 10, **payload: Any
+    name: str, subject: Agent, claude_os: ClaudeOsSettings = CONFIGURED, at: float = 10, **payload: Any
 ) -> SessionNotice:
     """The notice in the reply to a hook."""
     return session_notice(claude_os, subject, decode(envelope(name, at, payload)))
@@ -206,7 +206,7 @@ def test_a_finished_tool_call_brings_the_level_in_the_middle_of_a_turn() -> None
 def test_a_tool_call_waits_only_for_a_notice(known: dict[str, Any], waits: bool) -> None:
     """Without a pending notice, hooks of finished tool calls expect no reply."""
     subject = agent(**({"busy_at": time_at(20)} | known))
-    assert has_notice_in_turn(CUSTOMS, subject) is waits
+    assert has_notice_in_turn(CONFIGURED, subject) is waits
 
 
 def test_the_prefix_applies_to_every_message() -> None:

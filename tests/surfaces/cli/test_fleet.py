@@ -49,3 +49,12 @@ def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str,
     assert [each["id"] for each in window["panes"]] == [pane]
     lines = run_headspace(daemon.home, "fleet", "--socket", NAME, **where).stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["◆", "◆", "◆"]
+
+
+def test_panes_on_other_sockets_are_found(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
+    """Requirement: without `--socket`, a pane of another tmux server is found, with the name of its session."""
+    daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/app", "tmux_pane": pane, "prompt": "Go"})
+    done = run_headspace(daemon.home, "fleet", "--json", TMUX_TMPDIR=str(tmp_path))
+    [session] = json.loads(done.stdout)["sessions"]
+    assert (session["name"], Path(session["socket"]).name) == ("fleet", NAME)
+    assert [each["id"] for each in session["windows"][0]["panes"]] == [pane]

@@ -66,6 +66,15 @@ def test_references_to_an_agent() -> None:
     assert board.model.agents.find(board.model.agents.find("abce").name).id in {"abcd-1", "abce-2"}
 
 
+def test_the_id_of_a_wrapper_is_a_reference() -> None:
+    """Requirement: "Use `CLAUDE_SESSION_ID` env var, NOT stdin session_id". The wrapper's id names its agent."""
+    wrapped = event("one", "SessionStart")
+    known = msgspec.structs.replace(wrapped.observations, wrapper_id="wrap-7781")
+    board = Board(msgspec.structs.replace(wrapped, observations=known), event("two", "SessionStart"))
+    found = board.model.agents.view("wrap-7781")
+    assert (found.session_id, found.wrapper_id) == ("one", "wrap-7781")
+
+
 def test_an_ambiguous_id_is_refused() -> None:
     """The message lists the candidates."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abcd-2"]))
