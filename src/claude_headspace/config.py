@@ -235,6 +235,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The policy rules of the user."""
     notify_file = PathBelow("config", "notify.toml")
     """The notification rules of the user."""
+    redaction_file = PathBelow("config", "redact.toml")
+    """The rules of the user for secrets."""
     contacts_file = PathBelow("config", "contacts.toml")
     """The people that agents may send messages to."""
     database = PathBelow("data", "headspace.db")
@@ -255,6 +257,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")
     """The log of the daemon."""
+    reserve_file = PathBelow("state", "reserve")
+    """Space on the disk that a daemon frees if it starts on a full one."""
     secret_file = PathBelow("state", "secret")
     """The secret that local tokens are made from."""
     lock_file = PathBelow("runtime", "daemon.lock")
@@ -285,8 +289,10 @@ def find_paths(env: Mapping[str, str] = os.environ) -> Paths:
 def write_private_file(path: Path, content: bytes) -> None:
     """Write a file atomically, readable by its user alone."""
     draft = path.with_name(f"{path.name}.new")
-    draft.touch(mode=0o600)
-    draft.write_bytes(content)
+    draft.unlink(missing_ok=True)
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
     draft.replace(path)
 
 

@@ -24,7 +24,7 @@ from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.ports import StoredEvent
 from claude_headspace.testing import hook
 from tests.engines import engine_over

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.stories.outage import all_stored, health, marks, prompt, store_first_prompt
-from tests.support import RunningDaemon, running_daemon, wait_until
+from tests.support import RunningDaemon, environment, running_daemon, wait_until
 from tests.support_hooks import Hooks
 
 if sys.platform != "linux":
@@ -251,24 +252,84 @@ def test_rules_apply_without_the_database(tmp_path: Path) -> None:
 
 
 def test_a_database_of_a_newer_headspace_is_left_alone(tmp_path: Path) -> None:
-    """A daemon with an unknown schema reports it and does not change the file."""
+    """A daemon with an unknown schema reports it, guards tool calls, and does not change the file."""
     with running_daemon(tmp_path) as daemon:
         prompt(daemon, 0)
         daemon.stop()
     with contextlib.closing(sqlite3.connect(tmp_path / "headspace.db")) as database, database:
         database.execute("UPDATE alembic_version SET version_num = '9999'")
     before = (tmp_path / "headspace.db").read_bytes()
-    with pytest.raises(AssertionError, match="newer Headspace"), running_daemon(tmp_path):
-        pass
+    with running_daemon(tmp_path) as daemon:
+        assert_guarded(daemon)
+        assert "newer Headspace" in daemon.status["journal"]["detail"]
+        assert "Upgrade" in daemon.status["journal"]["detail"]
     assert (tmp_path / "headspace.db").read_bytes() == before
-    assert not (tmp_path / "run" / "daemon.json").exists()
+
+
+def assert_guarded(daemon: RunningDaemon) -> None:
+    """The daemon works without its database: it denies a forbidden call, keeps events, and says that it is degraded."""
+    headers = {**daemon.credentials("ingest"), "X-Headspace-Reply": "hook"}
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
+    reply = daemon.post("pre-tool-use", {"session_id": "one", "cwd": "/projects/one", "mark": -1, **call}, headers)
+    assert reply.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert prompt(daemon, 5).json()["status"] == "spooled"
+    assert health(daemon) == "degraded"
 
 
 def test_a_file_that_is_not_a_database_is_left_alone(tmp_path: Path) -> None:
-    """A daemon does not overwrite an unknown file."""
-    (tmp_path / "headspace.db").write_text(json.dumps({"not": "a database"}) * 100)
-    before = (tmp_path / "headspace.db").read_bytes()
-    with pytest.raises(AssertionError) as caught, running_daemon(tmp_path):
-        pass
-    assert "Traceback" not in str(caught.value)
-    assert (tmp_path / "headspace.db").read_bytes() == before
+    """The daemon guards tool calls, says what to do, and uses the file as soon as a backup was restored."""
+    with running_daemon(tmp_path) as daemon:
+        store_first_prompt(daemon)
+        daemon.stop()
+    database = tmp_path / "headspace.db"
+    database.rename(tmp_path / "backup.db")
+    database.write_text(json.dumps({"not": "a database"}) * 100)
+    before = database.read_bytes()
+    with running_daemon(tmp_path) as daemon:
+        assert_guarded(daemon)
+        assert "not a database" in daemon.status["journal"]["detail"]
+        command = [sys.executable, "-m", "claude_headspace", "status"]
+        done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True)
+        assert "Restore a backup" in " ".join(done.stdout.split())
+        assert database.read_bytes() == before
+        (tmp_path / "backup.db").rename(database)
+        wait_until(lambda: all_stored(daemon), "the restored database to be used")
+        assert sorted(marks(daemon)) == [-1, 0, 5]
+        assert daemon.verified()
+
+
+def test_a_damaged_database_does_not_end_the_daemon(tmp_path: Path) -> None:
+    """Pages in the middle of the file are overwritten: tool calls are guarded, and the daemon reports the damage."""
+    with running_daemon(tmp_path) as daemon:
+        for number in range(50):
+            prompt(daemon, number, "x" * 2_000)
+        daemon.stop()
+    with (tmp_path / "headspace.db").open("r+b") as file:
+        file.seek(8_192)
+        file.write(os.urandom(400_000))
+    with running_daemon(tmp_path) as daemon:
+        assert_guarded(daemon)
+        assert daemon.stop() == 0
+
+
+def test_the_daemon_starts_on_a_full_disk(tmp_path: Path) -> None:
+    """It is found, guards tool calls, and stores events as soon as there is space."""
+    home = tmp_path / "disk"
+    with small_disk(home):
+        with running_daemon(home) as daemon:
+            store_first_prompt(daemon)
+            hooks = Hooks(home, config_dir=tmp_path / ".claude")
+            daemon.stop()
+        fill(home)
+        with running_daemon(home) as daemon:
+            wait_until((home / "address").exists, "the address for hook scripts")
+            call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "rm -rf /"}}
+            printed = json.loads(hooks.fire("PreToolUse", {"session_id": "one", "cwd": "/projects/one", **call}))
+            assert printed["hookSpecificOutput"]["permissionDecision"] == "deny"
+            while prompt(daemon, 1, "x" * 40_000).status != 503:
+                pass
+            assert health(daemon) == "degraded"
+            assert "disk" in daemon.status["journal"]["detail"]
+            (home / "filler").unlink()
+            wait_until(lambda: all_stored(daemon), "free space on the disk")
+            assert daemon.verified()

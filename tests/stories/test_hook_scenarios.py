@@ -24,7 +24,7 @@ from claude_headspace.kernel.envelope import SECOND, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import AgentWrote, Event, Meta
 from claude_headspace.kernel.react import react
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.testing import START, ManualClock, hook
 from tests.support import Message, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import run_headspace

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.outputs.mission_reports import RETRY_SECONDS
 from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.support_hooks import Hooks
@@ -19,7 +19,7 @@ from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
 
-WOKEN = "[Headspace] A worker has finished: "
+WOKEN = "[CLAUDE OS SYS: INFO]: A worker has finished: "
 
 
 @pytest.fixture(scope="module")

@@ -94,8 +94,10 @@ class Daemon:
         self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
-        advertisement = _advertisement(self.base, address, expected) if address else None
-        self.lifecycle = Lifecycle(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, advertisement)
+        self.advertisement = _advertisement(self.base, address, expected) if address else None
+        self.lifecycle = Lifecycle(
+            self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, self.advertisement
+        )
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         self.status = StatusReport(
             base=self.base,

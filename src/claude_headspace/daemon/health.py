@@ -15,7 +15,7 @@ from claude_headspace.engine.outages import Outage, Outages
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.spool import SpoolReader
 from claude_headspace.inputs.watch.reconcile import Mode, Reconciler
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.ports import Journal, JournalCounts
 from claude_headspace.surfaces.api.health import (
     WAITING_FOR_DATABASE,

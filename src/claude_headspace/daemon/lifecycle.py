@@ -1,7 +1,8 @@
 """Starts and stops the components, in order.
 
 Rules
-- Hooks are answered from the start, even while the database is unavailable. Everything else starts with the database.
+- Hooks are answered from the start, even while the database is unavailable or damaged (limited mode). Everything else
+  starts with the database. It is tried again until it can be used.
 - Events in the spool are stored before observations from other sources.
 - The stop does not wait for a database that does not respond.
 """
@@ -12,12 +13,17 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
+import structlog
+
 from claude_headspace.daemon.components import Base, Hooks, Inputs, Outputs, Stream
 from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.advertisement import Advertisement
 from claude_headspace.inputs.receive.socket import RpcServer
+from claude_headspace.journal.dialects import UNAVAILABLE, UNUSABLE
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Micros
+
+log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 3
 """How long the stop may take; then connections are cut."""
@@ -25,6 +31,9 @@ NEWEST_EVENTS = 100
 """How many of the newest events are searched, at the start, for the last one of this machine."""
 RETRY_SECONDS = 1.0
 """How soon an unavailable database is tried again."""
+UNUSABLE_RETRY_SECONDS = 10.0
+"""The same for a database that has to be repaired first."""
+DAMAGED_HINT = "Run `headspace db verify` with the daemon stopped, or restore a backup. See `headspace logs`."
 FIRST_DRAIN_SECONDS = 0.5
 """How long the start waits for the spool. The rest is stored while the daemon already answers."""
 
@@ -52,6 +61,7 @@ class Lifecycle:
         self._last_seq = 0
         """The newest sequence number, before the start."""
         self._starting: asyncio.Task[None] | None = None
+        self._retry_seconds = RETRY_SECONDS
 
     @property
     def is_starting(self) -> bool:
@@ -62,10 +72,7 @@ class Lifecycle:
     async def run(self) -> AsyncIterator[None]:
         """Run the components."""
         self.inputs.engine.start()
-        if await self._is_available():
-            self.base.outages.end()
-            await self._start()
-        else:
+        if not await self._try_start():
             self._starting = asyncio.create_task(self._start_later(), name="start")
         await self.socket.start()
         if self.advertisement is not None:
@@ -77,17 +84,34 @@ class Lifecycle:
 
     # --- start ---
 
-    async def _is_available(self) -> bool:
-        """Open the journal, and read what the components need before they start."""
+    async def _try_start(self) -> bool:
+        """Open the journal and start everything that needs it. Whatever is wrong with it, hooks are answered."""
         try:
             await asyncio.to_thread(self.base.journal.open)
             if self.stream.listener is not None:
                 await self.stream.listener.acquire_host_name()
             await asyncio.to_thread(self._load)
+            self.inputs.engine.resume()
+            if self._starting is None:
+                self.base.outages.end()  # before the spool is read: its events belong to the outage
+            await self._start()
         except JournalUnavailable as error:
-            self.base.outages.begin(error.message)
+            self._wait_for_journal(error)
             return False
+        except Exception as error:  # a damaged database can contain anything
+            log.exception("start_failed")
+            problem = f"The database cannot be used: {type(error).__name__} while it was read."
+            self._wait_for_journal(JournalUnavailable(UNUSABLE, problem, DAMAGED_HINT))
+            return False
+        self.base.outages.end()
         return True
+
+    def _wait_for_journal(self, error: JournalUnavailable) -> None:
+        """Run in limited mode: events go to the spool, and nothing is written to the journal."""
+        reason = f"{error.message.rstrip('.')}. {error.hint}"
+        self.inputs.engine.pause(JournalUnavailable(error.code, reason, error.hint))
+        self.base.outages.begin(reason)
+        self._retry_seconds = RETRY_SECONDS if error.code == UNAVAILABLE else UNUSABLE_RETRY_SECONDS
 
     def _load(self) -> None:
         self._last_seq = self.base.journal.counts().last_seq
@@ -103,15 +127,8 @@ class Lifecycle:
     async def _start_later(self) -> None:
         """Start as soon as the database is available."""
         while True:
-            await asyncio.sleep(RETRY_SECONDS)
-            if not await self._is_available():
-                continue
-            try:
-                await self._start()
-            except JournalUnavailable as error:  # unavailable again
-                self.base.outages.begin(error.message)
-            else:
-                self.base.outages.end()
+            await asyncio.sleep(self._retry_seconds)
+            if await self._try_start():
                 return
 
     async def _start(self) -> None:

@@ -26,7 +26,7 @@ from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.inputs.receive.clock import wall_clock
 from claude_headspace.journal.open import database_url, open_configured_journal
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.surfaces.api.http_protocol import HttpProtocol
 from claude_headspace.surfaces.auth.middleware import LOOPBACK_NAMES
 from claude_headspace.surfaces.auth.tokens import Scope, replace_weak_secret
@@ -39,6 +39,8 @@ IDLE_SECONDS = 75
 """How long a connection may be idle. A shorter time would cut off clients during their next request."""
 
 
+RESERVE_BYTES = 64 * 1024
+"""Enough for the files that a daemon needs to be found on a full disk."""
 REPLACED_NOTE = "the secret {}, so it was replaced: browsers must sign in again, and tokens in scripts are invalid"
 
 
@@ -66,10 +68,11 @@ def serve(
     _refuse_open_bind(settings)
     paths.create_directories()
     with daemon_lock(paths) as killed, _listen(settings) as listener:
+        _make_room(paths)
         configure_logging(paths.log_file, settings.log_level)
         host, port = listener.getsockname()[:2]
         weakness = replace_weak_secret(paths.secret_file)
-        write_script(ConfigDir(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])  # for the plugin
+        _write_plugin_script(paths)
         away: list[str] = []
         journal = open_configured_journal(settings, paths, on_unavailable=away.append)
         daemon = Daemon(settings, paths, journal, (host, port), origins)
@@ -81,6 +84,8 @@ def serve(
         if killed is not None:
             daemon.base.outages.record_killed_daemon(killed.pid, round(killed.last_seen * SECOND))
         info = _announce(settings, paths, listener)
+        if daemon.advertisement is not None:
+            daemon.advertisement.daemon_info = msgspec.json.encode(info)
         log.info("listening", url=info.url, database=info.database)
         if rejects_all_remote_hosts(settings):
             log.warning("allowed_hosts_empty", host=settings.host, hint="Set `allowed_hosts`.")
@@ -165,5 +170,23 @@ def _announce(settings: Settings, paths: Paths, listener: socket.socket) -> Daem
         settings.host_name,
         without_password(database_url(settings, paths)),
     )
-    write_private_file(paths.daemon_file, msgspec.json.encode(info))
+    with contextlib.suppress(OSError):  # the disk is full: the advertisement writes it later
+        write_private_file(paths.daemon_file, msgspec.json.encode(info))
     return info
+
+
+def _make_room(paths: Paths) -> None:
+    """On a full disk, delete the reserve: hook scripts need the files with the address. Otherwise create it."""
+    try:
+        write_private_file(paths.reserve_file, b"\0" * RESERVE_BYTES)
+    except OSError:
+        for path in (paths.reserve_file, paths.reserve_file.with_name(f"{paths.reserve_file.name}.new")):
+            path.unlink(missing_ok=True)
+
+
+def _write_plugin_script(paths: Paths) -> None:
+    """Write the hook script for the plugin. Without it, only the plugin cannot report."""
+    try:
+        write_script(ConfigDir(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])
+    except BadConfiguration as error:
+        log.warning("plugin_script_not_written", problem=error.message)

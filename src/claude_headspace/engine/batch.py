@@ -241,7 +241,8 @@ class Batch:
         )
         verdict: Verdict = ABSTAIN
         try:
-            declared = as_declared(agent, envelope, event)
+            begins = agent.session is None or agent.session.client_id != event.meta.session_id
+            declared = as_declared(agent, envelope, event) if begins else agent
             verdict = envelope.decisions.verdict or self._functions.judge(envelope, declared)
             can_inject = submission.reply_reaches_client and not submission.future.done()  # done: it timed out
             has_notice = can_inject and isinstance(event.fact, FACTS_WITH_NOTICE)

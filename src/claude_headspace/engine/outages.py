@@ -19,7 +19,7 @@ import structlog
 
 from claude_headspace.config import write_private_file
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.ports import Clock
 
 log = structlog.get_logger(__name__)

@@ -179,7 +179,9 @@ class HookPipeline:
         envelope, event = received.envelope, received.event
         await self._guard.prepare(received, expects_reply=True)
         agent = self._agents.find_by_session(event.meta.session_id) or create_agent("", envelope, event)
-        verdict = self._guard.judge(envelope, as_declared(agent, envelope, event), last=False)
+        if agent.session is None or agent.session.client_id != event.meta.session_id:
+            agent = as_declared(agent, envelope, event)
+        verdict = self._guard.judge(envelope, agent, last=False)
         return envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict)
 
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:

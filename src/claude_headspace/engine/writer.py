@@ -32,7 +32,7 @@ from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.submission import DEFAULT_FUNCTIONS, BatchFunctions, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.act_events import wrap_act
-from claude_headspace.kernel.acts import Act
+from claude_headspace.kernel.acts import DELIVERED, Act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort
@@ -89,6 +89,7 @@ class EventWriter:
         self._observe_commit = observe_commit
         self._check_may_write = check_may_write
         """Raises if this daemon must not write now."""
+        self._paused: JournalUnavailable | None = None
         self._queue: asyncio.Queue[Submission | Job | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self.failure: str | None = None
@@ -119,7 +120,21 @@ class EventWriter:
         if self._task is not None:
             await self._task
 
+    def pause(self, reason: JournalUnavailable) -> None:
+        """Refuse everything with this error, because the journal is not open. Nothing is written to it."""
+        self._paused = reason
+
+    def resume(self) -> None:
+        """The journal is open."""
+        self._paused = None
+
     # --- queueing ---
+
+    def _refuse_if_closed(self) -> None:
+        if self._paused is not None:
+            raise self._paused
+        if self._check_may_write is not None:
+            self._check_may_write()
 
     async def submit(
         self,
@@ -133,8 +148,7 @@ class EventWriter:
         reply_reaches_client: bool = False,
     ) -> Outcome:
         """Store an envelope. `agent_id`: its agent, if the sender knows it. See `Submission` for the others."""
-        if self._check_may_write is not None:
-            self._check_may_write()
+        self._refuse_if_closed()
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         submission = Submission(
             envelope, agent_id, future, event, announce, expects_reply, trusted, reply_reaches_client
@@ -151,7 +165,7 @@ class EventWriter:
         observations: Observations = NO_OBSERVATIONS,
         client: str = "headspace",
     ) -> Outcome:
-        """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
+        """Store an act, without secrets. The same `delivery_id` is stored once: a repetition is a `duplicate`."""
         envelope = wrap_act(
             act,
             self._functions.new_id(),
@@ -161,12 +175,13 @@ class EventWriter:
             delivery_id=delivery_id,
             client=client,
         )
+        if not isinstance(act, DELIVERED):
+            envelope = msgspec.structs.replace(envelope, payload=self._functions.redact(envelope.payload))
         return await self.submit(envelope, agent_id)
 
     async def transact(self, work: Callable[[Transaction], Value]) -> Value:
         """Run work in a transaction of its own, in a thread."""
-        if self._check_may_write is not None:
-            self._check_may_write()
+        self._refuse_if_closed()
         future: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Job(work, future))
         return await future

@@ -12,6 +12,7 @@ Lock order of all batches, which prevents deadlocks
     6. the sequence counter; its owner is the next to commit
 """
 
+import errno
 import os
 import re
 import select
@@ -48,6 +49,10 @@ _TRANSIENT_CODES = frozenset(
 )
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
+"""Why a file cannot be created at the moment. Opening it reports that."""
+
+
 class Sqlite:
     """A local file with one writer."""
 
@@ -74,6 +79,8 @@ class Sqlite:
         self._path = ""
         self._file: tuple[int, int] | None = None
         """Device and inode of the file that was opened first."""
+        self._is_missing = False
+        """Whether the file could not be created yet."""
 
     def is_transient(self, error: BaseException) -> bool:
         """Whether an error may disappear without a restart: another program, a full or read-only disk."""
@@ -84,7 +91,12 @@ class Sqlite:
         engine = create_engine(url)
         self._path = str(Path(url.database or "").absolute())  # never empty: `dialect_for` checks
         if not Path(self._path).exists():
-            Path(self._path).touch(mode=0o600)
+            try:
+                Path(self._path).touch(mode=0o600)
+            except OSError as error:
+                if error.errno not in _NO_ROOM:
+                    raise
+                self._is_missing = True
 
         @event.listens_for(engine, "do_connect")
         def _connect(_dialect: object, _record: object, _arguments: Any, options: dict[str, Any]) -> Any:
@@ -113,7 +125,12 @@ class Sqlite:
         return writer
 
     def check_database(self, _engine: Engine) -> None:
-        """No-op: every file is suitable."""
+        """Use the file that exists now. Create it only if there was none and no room for it."""
+        self._file = None
+        if self._is_missing:
+            with suppress(OSError):
+                Path(self._path).touch(mode=0o600)
+                self._is_missing = False
 
     def is_connected(self, _writer: Connection) -> bool:
         """Always: a file has no connection to lose."""
@@ -317,6 +334,11 @@ def translate_errors(dialect: Dialect, cause: Callable[[], Exception | None] = l
 
 
 HINTS = (
+    (
+        "not a database|malformed",
+        "Restore a backup, or move the file away and run `headspace down && headspace up` to start with an empty one. "
+        "Until then events wait in the spool, and the guards work.",
+    ),
     (r'database "(.*)" does not exist', r"Create it with `createdb -E UTF8 \1` on the server, or correct the address."),
     (r'role "(.*)" does not exist', r"Create it with `createuser \1` on the server, or correct the address."),
     ("password|authentication failed", "Check the user, and the password in `~/.pgpass` or in the address."),

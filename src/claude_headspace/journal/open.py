@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from claude_headspace.config import Paths, Settings, without_password
 from claude_headspace.errors import BadConfiguration, JournalUnavailable
 from claude_headspace.journal.dialects import MESSAGE_PREFIX, UNAVAILABLE, UNUSABLE
-from claude_headspace.journal.sql import SqlJournal
+from claude_headspace.journal.sql import UNFINISHED, SqlJournal
 
 ADDRESS_FORMS = "Use `postgresql://user@host/name`, an absolute path, or `sqlite:///` with an absolute path."
 
@@ -44,8 +44,8 @@ def open_configured_journal(
 ) -> SqlJournal:
     """Open the configured journal.
 
-    With `on_unavailable`, a database that cannot be reached is no error: the callback receives the reason, and the
-    journal can be opened later.
+    With `on_unavailable`, a database that cannot be used is no error: the callback receives the reason, and the journal
+    can be opened later. An unfinished copy is always an error, because its owner has to continue it.
     """
     paths.create_directories()
     url = database_url(settings, paths)
@@ -63,7 +63,7 @@ def open_journal(
     try:
         journal.open(allow_partial_copy=allow_partial_copy)
     except JournalUnavailable as error:
-        if error.code == UNAVAILABLE and on_unavailable is not None:
+        if on_unavailable is not None and error.code != UNFINISHED:
             on_unavailable(error.message)
             return journal
         with suppress(JournalUnavailable):

@@ -39,6 +39,9 @@ EVENTS_PER_PAGE = 2_000
 UNFINISHED_COPY = "copying"
 """The row of `counters` that marks a database with an unfinished copy. No daemon uses a marked journal."""
 
+UNFINISHED = "half_copied"
+"""The error code of such a database."""
+
 _agents = schema.agents.c
 OUTDATED_AGENT = select(_agents.id).where(_agents.kernel_version != KERNEL_VERSION).limit(1)
 """An agent that another kernel version wrote, which may derive other projections from the same log."""
@@ -61,6 +64,13 @@ class SqlJournal(SqlSearch, SqlPruning, SqlTokenStore):
 
         A database with an unfinished copy is refused, unless the caller is about to continue the copy.
         """
+        try:
+            self._open(allow_partial_copy=allow_partial_copy)
+        except JournalUnavailable:
+            self._engine.dispose()  # the next attempt may find another file
+            raise
+
+    def _open(self, *, allow_partial_copy: bool) -> None:
         with translate_errors(self._dialect):
             self._dialect.check_database(self._engine)
             upgrade(self._engine)
@@ -123,7 +133,7 @@ def _refuse_unfinished_copy(connection: Connection) -> None:
     counter = schema.counters.c
     if connection.execute(select(counter.value).where(counter.name == UNFINISHED_COPY)).first() is not None:
         raise JournalUnavailable(
-            "half_copied",
+            UNFINISHED,
             "The database contains an unfinished copy.",
             "Run the same `headspace db copy` again to continue it.",
         )

@@ -8,6 +8,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.views.agent import (
     agent_view,
     evidence_view,
@@ -17,7 +18,6 @@ from claude_headspace.kernel.views.agent import (
     view_changes,
 )
 from claude_headspace.kernel.views.dialects import dialects
-from claude_headspace.kernel.views.fields import iso
 from claude_headspace.kernel.views.work import turn_view
 from claude_headspace.kernel.wait.views import wait_view
 

@@ -1,7 +1,11 @@
-"""Texts: shorten summaries, names and ids, format numbers with nouns, find the strings of a JSON value. Pure."""
+"""Texts: shorten summaries, names and ids, format times and numbers, find the strings of a JSON value. Pure."""
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
+
+from claude_headspace.kernel.envelope import SECOND, Micros
 
 MAX_SUMMARY = 300
 MAX_NAME = 500
@@ -14,6 +18,10 @@ TEXT_BLOCK = ("type", "text")
 ADDRESS_FIELDS = ("email", "address", "id", "name")
 """Members that identify an object: a contact, a channel, a file."""
 
+Time = str
+"""ISO 8601, UTC."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Name = TypeVar("_Name", bound=str | None)
 
 
@@ -35,6 +43,26 @@ def short(text: _Name) -> _Name:
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 agent", "1,204 events"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def iso(time: Micros) -> Time:
+    """A time as ISO 8601. Times outside the calendar are clamped."""
+    seconds, micros = divmod(time, SECOND)
+    return f"{_second(seconds)}.{micros:06d}+00:00"
+
+
+def optional_iso(time: Micros | None) -> Time | None:
+    """A time as ISO 8601; None stays None."""
+    return iso(time) if time is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _second(seconds: int) -> str:
+    """Cached, because many events share a second."""
+    try:
+        return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
+    except OverflowError:
+        return "9999-12-31T23:59:59" if seconds > 0 else "0001-01-01T00:00:00"
 
 
 def strings_in(value: Any) -> Iterator[str]:

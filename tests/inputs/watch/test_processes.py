@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.client_processes import find_ancestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.processes import ProcessAncestry, ProcessWatch, find_ancestry, is_alive, is_running
+from claude_headspace.inputs.watch.processes import ProcessWatch, is_alive, is_running
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, ManualClock, hook
@@ -150,26 +151,3 @@ def test_an_agent_without_a_client_ends_with_its_wrapper(alive: bool) -> None:
     (agent,) = journal.agents(ended_after=0)
     assert agent.state.value == ("starting" if alive else "ended")
     assert list(journal.verify()) == []
-
-
-def test_ancestors_are_listed_nearest_first() -> None:
-    """They show which agent started a client."""
-    program = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
-        found = find_ancestry(child.pid)
-        child.kill()
-    assert found.ancestor_pids[:2] == (os.getpid(), os.getppid())
-    assert found.client_started_at is not None
-    assert find_ancestry(ended_pid()).ancestor_pids == ()
-
-
-def test_ancestry_is_cached() -> None:
-    """One client may fire many hooks a second."""
-
-    async def play() -> bool:
-        ancestry = ProcessAncestry()
-        first, second = await ancestry(os.getpid()), await ancestry(os.getpid())
-        ancestry.close()
-        return first is second
-
-    assert asyncio.run(play())

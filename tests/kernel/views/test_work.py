@@ -3,8 +3,8 @@
 import msgspec
 
 from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.views.agent import agent_view
-from claude_headspace.kernel.views.fields import iso
 from claude_headspace.kernel.views.work import turn_view
 from tests.kernel.story import Story, bash, in_subagent, running, time_at
 

@@ -5,17 +5,26 @@
 
 They are in the state directory, which is the same for all programs of a user. The runtime directory is not: it depends
 on the login session. Hook scripts read the files on every hook, so they follow a changed port.
+
+While the daemon runs, files that were removed, changed or replaced by something else are restored every second.
 """
 
 import asyncio
 import os
+import secrets
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
+
+import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.hooks import KNOWN_HOOKS, hook_names
 from claude_headspace.config import Paths, write_private_file
 from claude_headspace.kernel.hooks import HookKind
+
+log = structlog.get_logger(__name__)
 
 ALL_HOOKS = "*"
 INTERVAL_SECONDS = 1.0
@@ -60,8 +69,15 @@ class Advertisement(Loop):
         asked: Iterable[str],
         held: Mapping[str, int] | None = None,
         expected: ExpectedHooks | None = None,
+        on_repair: Callable[[str], None] = lambda _what: None,
     ) -> None:
         super().__init__()
+        self._on_repair = on_repair
+        """Receives what was wrong with the files while the daemon ran."""
+        self._written: frozenset[str] = frozenset()
+        """The hooks that ask, as last written."""
+        self.daemon_info = b""
+        """The content of `daemon.json`, which is restored with the other files."""
         self._paths = paths
         self._expected = expected or ExpectedHooks()
         self._expected.on_change(self._update_now)
@@ -74,39 +90,76 @@ class Advertisement(Loop):
     async def stop(self) -> None:
         """Remove the files. From now on hooks only report."""
         await super().stop()
-        self._paths.address_file.unlink(missing_ok=True)
-        self._write_asked_hooks({})
+        with suppress(OSError):
+            self._paths.address_file.unlink(missing_ok=True)
+            self._write_asked_hooks({})
 
     async def _run(self) -> None:
         while True:
-            with suppress(OSError):  # the disk is full: hooks report instead of asking
-                self.update()
+            self._try_update()
             await asyncio.sleep(INTERVAL_SECONDS)
 
     def _update_now(self) -> None:
         """The expected hooks changed: update the files immediately, if the daemon runs."""
         if self.running:
-            with suppress(OSError):
-                self.update()
+            self._try_update()
+
+    def _try_update(self) -> None:
+        try:
+            self.update()
+            self.failure = None
+        except OSError as error:  # a full disk: hooks report instead of asking
+            self.failure = f"{error.filename or self._paths.state} cannot be written: {error.strerror}"
 
     def update(self) -> None:
         """Write what is missing or different, and remove the mark of a daemon that does not answer."""
-        self._paths.no_answer_file.unlink(missing_ok=True)
+        if self._paths.no_answer_file.is_dir():
+            self._repair("there was a directory named `silent`")
+        self._remove(self._paths.no_answer_file)
         self._write_asked_hooks(dict.fromkeys(self._expected.names, "") | self._asked)
-        try:
-            is_current = self._paths.address_file.read_bytes() == self._line
-        except FileNotFoundError:
-            is_current = False
-        if not is_current:
-            write_private_file(self._paths.address_file, self._line)
+        self._write(self._paths.address_file, self._line)
+        if self.daemon_info:
+            self._write(self._paths.daemon_file, self.daemon_info)
 
     def _write_asked_hooks(self, asked: Mapping[str, str]) -> None:
         folder = self._paths.asked_hooks_dir
-        found = {path.name: path.read_text() for path in folder.iterdir()} if folder.exists() else {}
+        if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
+            self._repair("`asked` was not a directory")
+            self._remove(folder)
+        found = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
+        if missing := sorted((self._written & asked.keys()) - found):
+            self._repair(f"{', '.join(f'asked/{name}' for name in missing)} was removed")
         if asked and not folder.exists():
             folder.mkdir(mode=0o700)
-        for name in (name for name, limit in asked.items() if found.get(name) != limit):
-            (folder / name).touch(mode=0o600)
-            (folder / name).write_text(asked[name])
-        for name in found.keys() - asked.keys():
-            (folder / name).unlink(missing_ok=True)
+        for name, limit in asked.items():
+            self._write(folder / name, limit.encode())
+        for name in found - asked.keys():
+            self._remove(folder / name)
+        self._written = frozenset(asked)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file unless it has this content. Something else with its name is moved away."""
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            found = None
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            self._remove(path)
+        elif found is not None and found.st_size == len(content) and path.read_bytes() == content:
+            return
+        if content:
+            write_private_file(path, content)
+        else:
+            path.touch(mode=0o600)
+            os.truncate(path, 0)
+
+    def _remove(self, path: Path) -> None:
+        """Remove a file or a link. A directory is moved away, because it may contain something."""
+        if path.is_dir() and not path.is_symlink():
+            path.rename(path.with_name(f"{path.name}.removed.{secrets.token_hex(4)}"))
+        else:
+            path.unlink(missing_ok=True)
+
+    def _repair(self, what: str) -> None:
+        log.warning("state_repaired", what=what)
+        self._on_repair(what)

@@ -1,4 +1,6 @@
-"""The client processes that run on this host. A process that belongs to one of them is not a person.
+"""The client processes of this host: their ancestors, and which of them run.
+
+A process that belongs to a running client is not a person.
 
 Rules
 - A running client is never forgotten. Its agent may end, get another process or be removed from the registry: the
@@ -6,25 +8,73 @@ Rules
 - The processes of the session registry count as well, whatever hooks say.
 - A process that the programs of a user run in is not a client, whatever reports it: the first process, a session
   manager, a terminal multiplexer. Otherwise one report would lock the user out.
+- The start time and the ancestors of a client are cached for a while.
 """
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.processes import is_running
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Micros, Observations
+from claude_headspace.kernel.envelope import SECOND, Micros, Observations
 
 FindAncestry = Callable[[int], Awaitable[Observations]]
 """Finds the start time and the ancestors of a process."""
+
+MAX_ANCESTORS = 32
+CACHE_SECONDS = 30.0
+MAX_CACHED = 2_000
+TIMEOUT_SECONDS = 0.2
 
 MAX_KNOWN = 1_000
 """Above this number, the processes that have exited are removed."""
 
 NEVER_CLIENTS = ("tmux", "screen", "zellij", "systemd", "launchd", "init", "sshd", "login")
 """Programs that run the programs of a user. The name of a tmux server is `tmux: server`."""
+
+
+def find_ancestry(pid: int) -> Observations:
+    """The start time of a client's process, and its ancestors, nearest first."""
+    try:
+        process = psutil.Process(pid)
+        started_at = round(process.create_time() * SECOND)
+        ancestors = tuple(parent.pid for parent in process.parents()[:MAX_ANCESTORS])
+    except (psutil.Error, OverflowError, ValueError):
+        return Observations(client_pid=pid)
+    return Observations(client_pid=pid, client_started_at=started_at, ancestor_pids=ancestors)
+
+
+class ProcessAncestry:
+    """Looks up the ancestry of clients in a thread, with a cache and a time limit."""
+
+    def __init__(self) -> None:
+        self._cache: dict[int, tuple[float, Observations]] = {}
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ancestry")
+
+    async def __call__(self, pid: int, max_seconds: float = TIMEOUT_SECONDS) -> Observations:
+        """The ancestry of a client; only its pid if the lookup takes too long."""
+        now = time.monotonic()
+        cached = self._cache.get(pid)
+        if cached is not None and cached[0] > now:
+            return cached[1]
+        lookup = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
+        try:
+            found = await asyncio.wait_for(lookup, max_seconds)
+        except TimeoutError:
+            return Observations(client_pid=pid)
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[pid] = (now + CACHE_SECONDS, found)
+        return found
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class ClientProcesses:

@@ -1,4 +1,4 @@
-"""Detects client processes that have exited, and finds the ancestors of a client process.
+"""Detects client processes that have exited.
 
 A client that was killed fires no hook. A process is identified by pid and start time, because pids are reused.
 
@@ -9,14 +9,11 @@ Rules
   so it is waited for. A killed client leaves its registry entry behind and is reported immediately.
 - Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
   or will not be restarted.
-- The start time and the ancestors of a client are cached for a while.
 """
 
 import asyncio
 import os
-import time
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import psutil
@@ -27,7 +24,7 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.ports import Reader
 
 log = structlog.get_logger(__name__)
@@ -38,10 +35,6 @@ INTERVAL_SECONDS = 1.0
 SESSION_END_DELAY: Micros = 3 * SECOND // 2
 """How long the last hook of a client may arrive after its process ended."""
 FULL_CHECK_INTERVAL: Micros = 59 * SECOND
-MAX_ANCESTORS = 32
-CACHE_SECONDS = 30.0
-MAX_CACHED = 2_000
-TIMEOUT_SECONDS = 0.2
 
 
 def is_alive(pid: int) -> bool:
@@ -78,48 +71,6 @@ def is_running(pid: int, started_at: Micros | None) -> bool:
         return is_same_start(round(process.create_time() * SECOND), started_at)
     except (psutil.Error, OverflowError, ValueError):
         return is_alive(pid)
-
-
-# --- process ancestry -------------------------------------------------------------------------------------------------
-
-
-def find_ancestry(pid: int) -> Observations:
-    """The start time of a client's process, and its ancestors, nearest first."""
-    try:
-        process = psutil.Process(pid)
-        started_at = round(process.create_time() * SECOND)
-        ancestors = tuple(parent.pid for parent in process.parents()[:MAX_ANCESTORS])
-    except (psutil.Error, OverflowError, ValueError):
-        return Observations(client_pid=pid)
-    return Observations(client_pid=pid, client_started_at=started_at, ancestor_pids=ancestors)
-
-
-class ProcessAncestry:
-    """Looks up the ancestry of clients in a thread, with a cache and a time limit."""
-
-    def __init__(self) -> None:
-        self._cache: dict[int, tuple[float, Observations]] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ancestry")
-
-    async def __call__(self, pid: int, max_seconds: float = TIMEOUT_SECONDS) -> Observations:
-        """The ancestry of a client; only its pid if the lookup takes too long."""
-        now = time.monotonic()
-        cached = self._cache.get(pid)
-        if cached is not None and cached[0] > now:
-            return cached[1]
-        lookup = asyncio.get_running_loop().run_in_executor(self._thread, find_ancestry, pid)
-        try:
-            found = await asyncio.wait_for(lookup, max_seconds)
-        except TimeoutError:
-            return Observations(client_pid=pid)
-        if len(self._cache) >= MAX_CACHED:
-            self._cache.clear()
-        self._cache[pid] = (now + CACHE_SECONDS, found)
-        return found
-
-    def close(self) -> None:
-        """Stop the thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 # --- vanished processes -----------------------------------------------------------------------------------------------

@@ -25,9 +25,10 @@ from claude_headspace.clients.claude_code import locations
 from claude_headspace.clients.claude_code.registry import Activity, RegistryEntry, read_entry
 from claude_headspace.clients.decode import decode
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, open_regular_file
-from claude_headspace.inputs.watch.processes import ProcessAncestry, is_alive
+from claude_headspace.inputs.watch.processes import is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.novelty import is_new

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.processes import ProcessAncestry, ProcessWatch
+from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower

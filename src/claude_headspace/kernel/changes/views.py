@@ -6,7 +6,7 @@ import msgspec
 
 from claude_headspace.kernel.changes.assemble import limited
 from claude_headspace.kernel.changes.model import Commit, FileChange
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 
 MAX_FILE_CHARACTERS = 500_000
 MAX_TOTAL_CHARACTERS = 4_000_000

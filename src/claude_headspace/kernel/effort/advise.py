@@ -22,8 +22,8 @@ from claude_headspace.kernel.effort.model import Delivery, Effort, Injection, Wi
 from claude_headspace.kernel.effort.own_commands import is_own_command
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.views.fields import iso
 
 HEARTBEAT_LIMIT, HEARTBEAT_WARN, OVERFLOW_PERCENT = 10, 7, 90
 MAX_INJECTIONS_PER_REPLY = 8

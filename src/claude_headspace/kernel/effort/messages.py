@@ -3,8 +3,7 @@
 import msgspec
 
 from claude_headspace.kernel.effort.model import Effort, Injection, Window, artifact_paths
-from claude_headspace.kernel.text import one_line
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso, one_line
 
 MAX_RECOVERY_CHARACTERS = 6_000
 """The client puts the whole recovery text into the model's context."""

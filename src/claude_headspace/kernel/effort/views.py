@@ -6,7 +6,8 @@ import msgspec
 
 from claude_headspace.kernel.effort.advise import HEARTBEAT_LIMIT, pending_preloads
 from claude_headspace.kernel.effort.model import Effort, Message, Metadata, Task, Window, artifact_paths
-from claude_headspace.kernel.views.fields import Time, iso, optional_iso, view_of
+from claude_headspace.kernel.text import Time, iso, optional_iso
+from claude_headspace.kernel.views.fields import view_of
 
 
 class WindowView(msgspec.Struct, frozen=True):

@@ -37,9 +37,6 @@ def assign(event: Event, agent: Agent, parent: Agent | None, *, trusted: bool) -
 
 def as_declared(agent: Agent, envelope: Envelope, event: Event) -> Agent:
     """The agent before the first event of a session, with the role and mode of that session: for decisions about it."""
-    session = agent.session
-    if session is not None and session.client_id == event.meta.session_id:
-        return agent
     observations, decisions = envelope.observations, envelope.decisions
     declared = observations.declared_mode if observations.declared_mode in MODES else None
     is_child = (agent.parent_id or decisions.parent_id) is not None

@@ -4,7 +4,8 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent, Command, Session, ToolCall, Turn
 from claude_headspace.kernel.state_machine import CommandState
-from claude_headspace.kernel.views.fields import Time, iso, optional_iso, view_of
+from claude_headspace.kernel.text import Time, iso, optional_iso
+from claude_headspace.kernel.views.fields import view_of
 
 
 class SessionView(msgspec.Struct, frozen=True):

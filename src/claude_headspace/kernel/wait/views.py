@@ -10,8 +10,8 @@ import msgspec
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden
-from claude_headspace.kernel.text import strings_in
-from claude_headspace.kernel.views.fields import Time, View, iso, optional_iso, view_of
+from claude_headspace.kernel.text import Time, iso, optional_iso, strings_in
+from claude_headspace.kernel.views.fields import View, view_of
 from claude_headspace.kernel.wait.grants import WARNINGS, Grant, GrantOption, lifetime_of
 from claude_headspace.kernel.wait.request import Field, Question
 

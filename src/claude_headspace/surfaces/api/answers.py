@@ -14,7 +14,7 @@ import msgspec
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.answers import Answer, mismatch
 from claude_headspace.kernel.wait.grants import find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from claude_headspace.clients.registration import HookRegistration
-from claude_headspace.kernel.views.fields import Time
+from claude_headspace.kernel.text import Time
 
 
 class ComponentStatus(msgspec.Struct, frozen=True):

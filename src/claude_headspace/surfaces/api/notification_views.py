@@ -8,8 +8,8 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify.needs import Need
 from claude_headspace.kernel.notify.rules import KINDS, Rule, Rules
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.kernel.views.agent import NoticeView, notice_view
-from claude_headspace.kernel.views.fields import Time, iso
 from claude_headspace.outputs.notify.notifier import Notifier
 
 MAX_NOTIFICATIONS = 500

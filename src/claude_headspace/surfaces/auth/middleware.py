@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.inputs.receive.http import TRUSTED, send_json
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.surfaces.auth import answer_links, tokens
 from claude_headspace.surfaces.auth.named_tokens import Principal
 from claude_headspace.surfaces.auth.sign_in import BrowserSignIn

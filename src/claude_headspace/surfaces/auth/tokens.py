@@ -81,7 +81,7 @@ def _examine(path: Path) -> tuple[bytes, str]:
     """The content of the secret file, and why it must not be used."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
         return b"", f"cannot be read ({error.strerror})"

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.errors import BadRequest, DaemonMissing
-from claude_headspace.kernel.text import count
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import count, iso
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, read_file, require_new_file
 from claude_headspace.surfaces.cli.presentation.timeline import (

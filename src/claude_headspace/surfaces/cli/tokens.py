@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from claude_headspace.config import find_paths
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.surfaces.auth.tokens import Scope, local_user, make_token, read_secret
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples, now

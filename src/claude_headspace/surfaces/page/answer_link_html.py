@@ -12,7 +12,7 @@ from html import escape
 
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.hidden_characters import make_visible
-from claude_headspace.kernel.views.fields import iso
+from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.kernel.wait.views import GrantOptionView, WaitDetailsView
 from claude_headspace.surfaces.page.request_html import SHOW_ALL_LINK, agent_text, request_html

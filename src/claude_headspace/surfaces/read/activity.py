@@ -16,7 +16,7 @@ from claude_headspace.clients.hooks import hook_names
 from claude_headspace.kernel.agent import Agent, Command, Project
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import Clock, EventFilter, Reader, StateRow, StoredEvent
 
 HOUR = 3_600 * SECOND

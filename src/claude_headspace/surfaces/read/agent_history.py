@@ -15,7 +15,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.replay import replay_event
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import Reader, StoredEvent
 from claude_headspace.surfaces.text.timestamps import local_time
 

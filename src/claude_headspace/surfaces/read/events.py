@@ -10,7 +10,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact, PromptQueued, PromptSubmitted, Several, UserWrote
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import ALL_EVENTS, Clock, EventFilter, Reader, StoredEvent
 
 MAX_EVENTS_SEARCHED = 200

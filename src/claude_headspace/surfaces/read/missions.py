@@ -12,7 +12,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Project
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.mission.model import Mission
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.kernel.views.work import SessionView, session_view
 from claude_headspace.ports import Clock, Reader
 from claude_headspace.surfaces.read.agents import MIN_PREFIX_LENGTH, RECENT

@@ -18,7 +18,7 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Piece, Query, Term, parse_query, query_steps, snippet
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import Clock, Reader, SearchFilter, SearchMatch
 from claude_headspace.surfaces.text.formatting import cut
 

@@ -15,8 +15,8 @@ from claude_headspace.clients.tools import summarize_input
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.views.fields import Time, iso
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
 
 MAX_TEXT_LENGTH = 20_000

@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from claude_headspace.engine.log_transfer import ImportedLog
 from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult
-from claude_headspace.kernel.views.fields import Time, iso
+from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import NamedToken, PruneResult
 from claude_headspace.surfaces.api.administration import Verification
 from claude_headspace.surfaces.api.context import ApiContext

@@ -7,8 +7,8 @@ import msgspec
 from starlette.requests import Request
 
 from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH
+from claude_headspace.kernel.text import Time
 from claude_headspace.kernel.views.agent import AgentView
-from claude_headspace.kernel.views.fields import Time
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import Endpoint, EndpointTable

@@ -1,0 +1,31 @@
+"""Client processes: their ancestors, and which of them run."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+from claude_headspace.inputs.watch.client_processes import ProcessAncestry, find_ancestry
+
+
+def test_ancestors_are_listed_nearest_first() -> None:
+    """They show which agent started a client."""
+    program = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
+        found = find_ancestry(child.pid)
+        child.kill()
+    assert found.ancestor_pids[:2] == (os.getpid(), os.getppid())
+    assert found.client_started_at is not None
+    assert find_ancestry(child.pid).ancestor_pids == ()
+
+
+def test_ancestry_is_cached() -> None:
+    """One client may fire many hooks a second."""
+
+    async def play() -> bool:
+        ancestry = ProcessAncestry()
+        first, second = await ancestry(os.getpid()), await ancestry(os.getpid())
+        ancestry.close()
+        return first is second
+
+    assert asyncio.run(play())
