@@ -181,7 +181,7 @@ def session_notices() -> str:
     rows = []
     for level in texts.LEVELS:
         prompt, stop = (texts.context_message("CLAUDE OS SYS", level, level, stops=stops) for stops in (False, True))
-        rows += [f"| {level} % | prompt | {prompt} |", f"| | end of a turn | {stop} |"]
+        rows += [f"| {level} % | prompt, tool call | {prompt} |", f"| | end of a turn | {stop} |"]
     rows.append(f"| no note | prompt | {texts.format_message('CLAUDE OS SYS', texts.INFO, texts.NOTE_REQUEST)} |")
     return "\n".join(["| when | sent with | text |", "|---|---|---|", *(row.replace("\n", "<br>") for row in rows)])
 

@@ -71,6 +71,36 @@ def test_no_requirement_is_listed_twice(page: Path) -> None:
     assert sorted({text for text in listed if listed.count(text) > 1}) == []
 
 
+TERMS = (
+    *("SessionCorrelator", "HookLifecycleBridge", "TaskLifecycleManager", "IntentDetector", "NotificationService"),
+    *("HookReceiver", "StateMachine", "Broadcaster", "phase 1", "phase 2", "phase 3"),
+    *("PlateStatus", "determine_status", "mark_stopped", "sp hook", "transcript health check"),
+    *("hooks.stop", "hookBase", "resolveEngineIds", "dehydration_payload", "agents.status", "AGENT_ID"),
+    *("has_pinged", "status(", "session_lifecycle.py", "tool_tracking.py", "CLAUDE_SESSION_ID", "MessagingService"),
+)
+"""Names that a reader of the descriptions looks for."""
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_every_term_leads_to_the_code(term: str) -> None:
+    """The mapping names the term and, in the same row, a module."""
+    rows_of_page = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()
+    assert any(term in row and re.search(r"`[\w/]+/[\w./-]*`", row) for row in rows_of_page)
+
+
+def test_the_five_known_issues_are_described() -> None:
+    """Each by its title in the description of plate-spinner."""
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    titles = (
+        "ExitPlanMode PostToolUse hook doesn't fire",
+        "AskUserQuestion works correctly",
+        'No "turn complete" event',
+        "Race conditions with rapid events",
+        "Silent hook failures",
+    )
+    assert [title for title in titles if title not in text] == []
+
+
 def test_every_table_can_be_found() -> None:
     """The index links to every table."""
     text = (FOLDER / "README.md").read_text(encoding="utf-8")

@@ -235,6 +235,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The policy rules of the user."""
     notify_file = PathBelow("config", "notify.toml")
     """The notification rules of the user."""
+    redaction_file = PathBelow("config", "redact.toml")
+    """The rules of the user for secrets."""
     contacts_file = PathBelow("config", "contacts.toml")
     """The people that agents may send messages to."""
     database = PathBelow("data", "headspace.db")

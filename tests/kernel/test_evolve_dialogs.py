@@ -5,6 +5,7 @@ import pytest
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.wait.grants import Grant, GrantOption
+from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Payload, Story, answered, in_subagent, question, time_at
 
 PERMISSION: Payload = {"notification_type": "permission_prompt", "message": "Claude needs your permission"}
@@ -15,10 +16,10 @@ ELICITATION: Payload = {"mcp_server_name": "tickets", "elicitation_id": "el-1", 
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def test_work_after_an_answer_closes_the_wait() -> None:
@@ -70,6 +71,15 @@ def test_a_dialog_is_joined_with_an_earlier_notification(story: Story) -> None:
     assert [(wait.kind, wait.call_id) for wait in story.agent.waits] == [("question", "q1")]
     story.hook("PostToolUse", at=12, **answered("q1"))
     assert story.board == ("working", None)
+
+
+def test_a_dialog_is_joined_with_an_earlier_registry_entry(story: Story) -> None:
+    """On a busy machine the hook of a dialog starts after the registry shows it: still one wait, with its details."""
+    story.calls("t1", "rm x", at=4)
+    ask = Ask("permission", "permission prompt")
+    story.report(facts.ClientReported("waiting", ask), origin=Origin.REGISTRY, at=4.4)
+    story.asks_permission("rm x", at=4.5)
+    assert [(wait.kind, wait.call_id, wait.summary) for wait in story.agent.waits] == [("permission", "t1", "rm x")]
 
 
 def test_a_question_is_joined_with_an_earlier_notification(story: Story) -> None:
@@ -144,7 +154,7 @@ def test_other_notifications_open_nothing(story: Story) -> None:
 
 @pytest.fixture
 def held(story: Story) -> Story:
-    """A client that asks for a permission, and takes the answer through us."""
+    """A client that asks for a permission and can be answered through Headspace."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
     story.report(acts.WaitHeld(wait_id=wait_of(story), until=time_at(100)), origin=Origin.OPERATOR, at=5)
@@ -158,7 +168,7 @@ def wait_of(story: Story) -> str:
 
 
 def answers(story: Story, words: str = "allowed", by: str = "ann") -> None:
-    """Somebody answers through us."""
+    """A person answers through Headspace."""
     story.report(acts.WaitAnswered(wait_id=wait_of(story), words=words, by=by, via="cli"), origin=Origin.OPERATOR, at=6)
 
 

@@ -55,22 +55,21 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RoleRunne
 
 def test_context_notes_and_warnings_reach_the_model(runner: RoleRunner) -> None:
     """The first request has the core files and the role's files. The agent writes a note. The warning comes once."""
-    # The transcript is written shortly after the reply, so the step waits for it.
+    # The transcript is written shortly after the reply, so the last step waits for it.
     steps = [
-        reply(bash("headspace note 'at the gate'; sleep 3"), tokens=FULL),
+        reply(bash("headspace note 'at the gate'")),
+        reply(bash("sleep 3"), tokens=FULL),
         reply(text("Good."), tokens=FULL),
-        reply(text("Written down."), tokens=FULL),
     ]
-    first, _, held = runner.asks("Begin with it", steps)
+    first, *_, warned = runner.asks("Begin with it", steps)
     for part in ("[CLAUDE OS SYS: INFO]: Session context loaded", "TODAY-7411", "EXTRA-7412"):
         assert part in first
     assert runner.agent["note"]["text"] == "at the gate"
-    assert "Stop hook feedback" in held
-    assert "[CLAUDE OS SYS: WARNING]: Context at 81%" in held
+    assert warned.count("[CLAUDE OS SYS: WARNING]: Context at 81%") == 1
     assert (runner.agent["context_percent"], runner.agent["context_warning_level"]) == (81.0, 80)
     wait_until(lambda: runner.agent["state"] == "ended", "the client's end")
     [again] = runner.asks("Go on with it", [reply(text("Yes."), tokens=FULL)], "--continue")
-    assert "81% - Write reset notes" not in again
+    assert again.count("81% - Write reset notes") == 1, "it is in the history, and is not told again"
     assert runner.agent["context_warning_level"] == 80
 
 
@@ -100,3 +99,26 @@ def test_mode_and_role_apply_from_the_first_event(runner: RoleRunner, missing: t
     assert (runner.agent["role"], runner.agent["mode"]) == ("chief", "mission")
     names = [event["name"] for event in runner.installation.daemon.events() if event["origin"] == "hook"]
     assert names[0] == ("PreToolUse" if "UserPromptSubmit" in missing else "UserPromptSubmit")
+
+
+def test_a_warning_reaches_the_model_in_the_middle_of_a_turn(runner: RoleRunner) -> None:
+    """Requirement: "Context warnings … tracked in `sessions.context_warning_level`". Once, with a tool call."""
+    slow, quick = bash("sleep 3"), bash("true")
+    steps = [reply(slow, tokens=FULL), reply(quick, tokens=FULL), reply(quick, tokens=FULL)]
+    sent = runner.asks("Work for long", [*steps, reply(text("Done."), tokens=FULL)])
+    warning = "[CLAUDE OS SYS: WARNING]: Context at 81% - Write reset notes"
+    assert [each.count(warning) for each in sent] == [0, 1, 1, 1], "with the first call that finished, and not again"
+    assert "Stop hook feedback" not in sent[-1]
+    assert runner.agent["context_warning_level"] == 80
+
+
+def test_a_warning_at_the_end_of_a_turn_continues_it(runner: RoleRunner) -> None:
+    """A level that is reached with the last call is told before the turn ends: the Stop hook is the backup."""
+    settings_file = runner.home.config_dir / "settings.json"
+    settings = json.loads(settings_file.read_text())
+    del settings["hooks"]["PostToolUse"]
+    settings_file.write_text(json.dumps(settings))
+    steps = [reply(bash("sleep 3"), tokens=FULL), reply(text("Good."), tokens=FULL), reply(text("Noted."), tokens=FULL)]
+    held = runner.asks("Begin with it", steps)[-1]
+    assert "Stop hook feedback" in held
+    assert "[CLAUDE OS SYS: WARNING]: Context at 81%" in held

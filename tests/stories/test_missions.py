@@ -19,7 +19,7 @@ from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
 
-WOKEN = "[Headspace] A worker has finished: "
+WOKEN = "[CLAUDE OS SYS: INFO]: A worker has finished: "
 
 
 @pytest.fixture(scope="module")

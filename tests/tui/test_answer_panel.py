@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.events import AppFocus
+from textual.events import Key as KeyEvent
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
@@ -156,7 +157,7 @@ def test_a_panel_that_was_answered_elsewhere_ignores_keys_until_it_is_closed() -
         feed.change("id-able-ant", waits=waits)
         await until(user, lambda: "Already denied by ann." in screen_text(app))
         before = list(actions.recorded)
-        await user.press("y", "a", "1", "2", "d", "s", "x", "q", "tab")
+        await user.press("y", "a", "1", "2", "d", "s", "x", "q", "tab", "enter", "enter")
         assert isinstance(app.screen, AnswerPanel)
         assert actions.recorded == before
         await user.press("escape")
@@ -165,6 +166,56 @@ def test_a_panel_that_was_answered_elsewhere_ignores_keys_until_it_is_closed() -
 
     agent = waiting_agent("permission", **BASH)
     drive(agent, script, make_agent("busy-bee", "working", 5))
+
+
+@pytest.mark.parametrize("keys", [["enter"], ["1"], ["escape", "enter"], ["escape", "enter", "1", "r"]])
+def test_a_key_that_was_meant_for_the_panel_never_leaves_the_board(keys: list[str]) -> None:
+    """After the answer, enter and digits do nothing. After esc they count when half a second has passed."""
+    ticks = Ticks()
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        ticks.now += 1
+        await user.press("y")
+        await until(user, lambda: "answer: done" in screen_text(app))
+        ticks.now += 1
+        for key in keys:
+            await user.press(key)
+            await user.pause()
+        assert not [call for call in actions.recorded if call[0] in ("jump", "resume")]
+        assert isinstance(app.screen, AnswerPanel) == (keys[0] != "escape")
+        await user.press("escape")
+        ticks.now += 1
+        await user.press("enter")
+        await until(user, lambda: ("jump", "able-ant") in actions.recorded)
+
+    drive(waiting_agent("permission", **BASH), script, ticks=ticks)
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "character"),
+    [
+        ([], "alt+y", "y"),
+        ([], "alt+d", "d"),
+        (["down"], "alt+enter", "\r"),
+        ([], "ctrl+y", None),
+        (["d"], "alt+y", "y"),
+        (["d"], "alt+enter", "\r"),
+    ],
+)
+def test_a_key_with_a_modifier_cancels(before: list[str], key: str, character: str | None) -> None:
+    """It closes the panel without an answer, also while a reason is written. The keys after it answer nothing."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.press(*before)
+        await user.pause()
+        app.post_message(KeyEvent(key, character))
+        app.post_message(KeyEvent("y", "y"))
+        app.post_message(KeyEvent("enter", "\r"))
+        await until(user, lambda: not isinstance(app.screen, AnswerPanel))
+        await user.pause()
+        assert not answers_in(actions)
+
+    drive(waiting_agent("permission", **BASH), script)
 
 
 LONG = {"text": "\n".join(f"step {number}" for number in range(60)), "diff": "", "arguments": {}, "complete": True}
@@ -489,14 +540,20 @@ def test_a_wait_that_needs_the_terminal_opens_no_panel() -> None:
 
 
 def test_an_interrupt_needs_two_key_presses() -> None:
-    """The first x asks for confirmation; the second one interrupts."""
+    """The first x asks for confirmation; the second one interrupts, but not by a double press or a held key."""
+    ticks = Ticks()
 
     async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
         await user.press("escape", "x")
         await user.pause()
         assert "Press x again" in screen_text(app)
         assert not any(call[0] == "interrupt" for call in actions.recorded)
+        ticks.now += 0.3
+        await user.press("x", "x")
+        await user.pause()
+        assert not any(call[0] == "interrupt" for call in actions.recorded)
+        ticks.now += 0.6
         await user.press("x")
         await until(user, lambda: ("interrupt", "able-ant") in actions.recorded)
 
-    drive(waiting_agent("permission", **BASH), script)
+    drive(waiting_agent("permission", **BASH), script, ticks=ticks)

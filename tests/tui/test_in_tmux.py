@@ -1,10 +1,13 @@
 """`headspace top` in tmux, with a daemon."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from claude_headspace.surfaces.tui.key_guard import QUIET_SECONDS
 from tests.support import running_daemon, start_daemon, wait_until
 from tests.terminals import Terminal, needs_tmux, terminal
 
@@ -43,6 +46,39 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     assert back["tmux"]["pane"] != pane
     tmux.keys(board, "q")
     wait_until(lambda: board not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
+
+
+@pytest.mark.parametrize("typed", ["1b 79", "1b 0d", "1b 64 0d", "1b 31", "1b 5b 31 32 31 3b 33 3b 31 32 31 75"])
+def test_an_escape_before_a_key_cancels(tmux: Terminal, typed: str) -> None:
+    """Esc and a key in quick succession, or Alt and a key: the panel closes without an answer. The key alone counts."""
+    pane = tmux.start("claude", session="work")
+    agent = tmux.agent_in(pane)
+    tmux.keys(pane, "permit", "Enter")
+    [wait] = wait_until(
+        lambda: [each for each in tmux.daemon.agent(agent["id"])["waits"] if each["held_until"]], "the dialog"
+    )
+    board = tmux.start("headspace top", session="board")
+    tmux.wait_for(board, "wants to run")
+    press_slowly(tmux, board, "a", "Down")
+    tmux.keys(board, "-H", *typed.split())
+    wait_until(lambda: "Allow once" not in tmux.screen(board), "the end of the panel")
+    time.sleep(QUIET_SECONDS)
+    assert not is_answered(tmux, wait), tmux.screen(board)
+    press_slowly(tmux, board, "a", "y")
+    wait_until(lambda: is_answered(tmux, wait), "the answer")
+
+
+def press_slowly(tmux: Terminal, board: str, *keys: str) -> None:
+    """Press keys, with more than the required half second after each."""
+    for key in keys:
+        tmux.keys(board, key)
+        tmux.wait_for(board, "Allow")
+        time.sleep(2 * QUIET_SECONDS)
+
+
+def is_answered(tmux: Terminal, wait: dict[str, Any]) -> bool:
+    """Whether someone has answered a wait."""
+    return bool(tmux.daemon.get(f"/api/waits/{wait['id']}").json()["answered"])
 
 
 def test_top_survives_a_restart_of_the_daemon(tmp_path: Path) -> None:

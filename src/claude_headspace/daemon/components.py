@@ -7,7 +7,7 @@ base → stream → inputs → hooks → outputs.
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
@@ -15,6 +15,7 @@ from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.context_injection import ContextInjection, claude_os_settings
+from claude_headspace.engine.context_notices import ContextNotices
 from claude_headspace.engine.effort_start import EffortStarter
 from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.pipeline import HookPipeline, StorageOrder
@@ -28,6 +29,7 @@ from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
 from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ClientProcesses
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
@@ -39,7 +41,8 @@ from claude_headspace.journal.open import database_url
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
-from claude_headspace.kernel.sanitize import Bounds, Redactor
+from claude_headspace.kernel.redaction.redactor import Redactor
+from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.kernel.text import count
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
@@ -92,6 +95,11 @@ class Base:
     def secret(self) -> bytes:
         """The secret of this installation."""
         return read_secret(self.paths.secret_file)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Redacts secrets wherever texts are stored or shown."""
+        return build_redactor(self.paths.redaction_file, self.settings.redact)
 
     def config_dirs(self) -> tuple[Path, ...]:
         """The configuration directories of the clients."""
@@ -163,7 +171,7 @@ class Inputs:
 def build_inputs(base: Base, stream: Stream) -> Inputs:
     """Create the inputs."""
     settings, clock = base.settings, base.clock
-    guard = PolicyGuard(base.paths, settings.policy_preset)
+    guard = PolicyGuard(base.paths, settings.policy_preset, redact=base.redactor.text)
     agents, locations = AgentCache(base.host), ProjectLocator()
     clients = ClientProcesses(base.host, agents)
     engine = EventWriter(
@@ -172,13 +180,16 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         base.host,
         clock,
         functions=BatchFunctions(
-            guard.judge, partial(session_notice, claude_os_settings(settings)), clients.is_client_running
+            guard.judge,
+            partial(session_notice, claude_os_settings(settings)),
+            clients.is_client_running,
+            redact=base.redactor,
         ),
         outages=base.outages,
         observe_commit=base.metrics.committed,
         check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
-    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), Redactor(settings.redact))
+    sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), base.redactor)
     submit = partial(_submit, engine)
     envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
@@ -203,6 +214,7 @@ class Hooks:
     expected: ExpectedHooks
     efforts: ActiveEfforts
     starter: EffortStarter
+    notices: ContextNotices
     injection: ContextInjection
     held: HeldHooks
     pipeline: HookPipeline
@@ -213,6 +225,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     """Create the pipeline."""
     settings, engine, sources, metrics = base.settings, inputs.engine, inputs.sources, base.metrics
     efforts = ActiveEfforts(base.journal, engine, base.host, partial(expected.declare, "efforts"))
+    notices = ContextNotices(claude_os_settings(settings), base.host, partial(expected.declare, "notices"))
     starter = EffortStarter(engine, base.journal, settings, base.config_dirs)
     injection = ContextInjection(efforts, settings, engine, starter)
     held = HeldHooks(
@@ -236,7 +249,7 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
     spool = SpoolReader(
         base.spool, inputs.receiver, pipeline.process_spooled, base.clock, settings.max_body_bytes, metrics
     )
-    return Hooks(expected, efforts, starter, injection, held, pipeline, spool)
+    return Hooks(expected, efforts, starter, notices, injection, held, pipeline, spool)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
@@ -259,14 +272,13 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     """Create the outputs."""
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
-    terminal = TerminalInput(read, engine, pane_input)
-    redactor = Redactor(base.settings.redact)
-    requests = WaitRequests(read, hooks.held, redactor)
+    terminal = TerminalInput(read, engine, pane_input, base.redactor.text)
+    requests = WaitRequests(read, hooks.held, base.redactor)
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,
         REQUEST_ACTION: requests.handle,
-        REPOSITORY_CHANGES: RepositoryReader(redactor).read,
+        REPOSITORY_CHANGES: RepositoryReader(base.redactor.text).read,
     }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
@@ -275,7 +287,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
         links,
         remote_actions,
         WaitDetails(read, requests, remote_actions, host),
-        MissionReports(journal, engine, pane_input, clock, host, expect),
+        MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
@@ -303,6 +315,7 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
+    base.changes.on_agent(hooks.notices.update_agent)
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)

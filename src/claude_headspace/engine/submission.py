@@ -53,13 +53,19 @@ def not_watched(_agent: Agent) -> bool:
     return False
 
 
+def keep(payload: bytes) -> bytes:
+    """Redact nothing."""
+    return payload
+
+
 class BatchFunctions(msgspec.Struct, frozen=True):
-    """The functions that a batch needs: for verdicts, session notices, running clients and new ids."""
+    """The functions that the writer needs: for verdicts, session notices, running clients, new ids and secrets."""
 
     judge: Judge = abstain
     choose_notices: ChooseNotices = no_notices
     is_client_running: IsClientRunning = not_watched
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+    redact: Callable[[bytes], bytes] = keep
 
 
 DEFAULT_FUNCTIONS = BatchFunctions()

@@ -32,7 +32,7 @@ from claude_headspace.engine.outages import Outages
 from claude_headspace.engine.submission import DEFAULT_FUNCTIONS, BatchFunctions, Result, Submission, unavailable
 from claude_headspace.errors import STOPPING, HeadspaceError, JournalUnavailable
 from claude_headspace.kernel.act_events import wrap_act
-from claude_headspace.kernel.acts import Act
+from claude_headspace.kernel.acts import DELIVERED, Act
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.effort.acts import Act as EffortAct
 from claude_headspace.kernel.effort.model import Effort
@@ -165,7 +165,7 @@ class EventWriter:
         observations: Observations = NO_OBSERVATIONS,
         client: str = "headspace",
     ) -> Outcome:
-        """Store an act. The same `delivery_id` is stored once; the outcome of a repetition is a `duplicate`."""
+        """Store an act, without secrets. The same `delivery_id` is stored once: a repetition is a `duplicate`."""
         envelope = wrap_act(
             act,
             self._functions.new_id(),
@@ -175,6 +175,8 @@ class EventWriter:
             delivery_id=delivery_id,
             client=client,
         )
+        if not isinstance(act, DELIVERED):
+            envelope = msgspec.structs.replace(envelope, payload=self._functions.redact(envelope.payload))
         return await self.submit(envelope, agent_id)
 
     async def transact(self, work: Callable[[Transaction], Value]) -> Value:

@@ -241,6 +241,9 @@ class NotificationClosed(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
+DELIVERED = (WaitAnswered, RemoteAct)
+"""Acts whose content another process reads from the log and acts on. It is stored as it is."""
+
 STORED_NAMES: dict[type[Act], str] = {
     ConversationPrompted: "ConversationWoken",
     RemoteActionRequested: "ErrandAsked",

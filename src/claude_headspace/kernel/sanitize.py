@@ -1,9 +1,6 @@
-"""Sanitize payloads before they are stored: redact secrets, and limit the size.
+"""Limits the size of payloads before they are stored.
 
 Rules
-- Only a secret is replaced; the text around it stays. Known kinds are always redacted, others by the user's patterns.
-- A known pattern is applied only if its prefix occurs in the payload, which is fast. It matches neither quotes nor
-  parts of escapes, so the payload stays JSON. The user's patterns are applied to decoded strings only.
 - Messages have a large size limit, inputs and results of tools a small one.
 - Long text is cut in the middle, because beginning and end matter most. A mark gives the number of bytes left out.
 - The result depends on the member alone: the same input in two events, or the same text in a hook and a transcript, is
@@ -13,73 +10,12 @@ Rules
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
+from claude_headspace.kernel.redaction.redactor import REDACTED
 from claude_headspace.kernel.tolerant_json import UNREADABLE
-
-REDACTED = "[redacted]"
-
-KNOWN_SECRETS: tuple[tuple[bytes, bytes], ...] = (
-    (b"sk-", rb"\bsk-[A-Za-z0-9_-]{20,}"),
-    (b"ghp_", rb"\bghp_[A-Za-z0-9]{30,}"),
-    (b"gho_", rb"\bgho_[A-Za-z0-9]{30,}"),
-    (b"ghs_", rb"\bghs_[A-Za-z0-9]{30,}"),
-    (b"github_pat_", rb"\bgithub_pat_[A-Za-z0-9_]{22,}"),
-    (b"glpat-", rb"\bglpat-[A-Za-z0-9_-]{20,}"),
-    (b"xox", rb"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
-    (b"AKIA", rb"\bAKIA[A-Z0-9]{16}\b"),
-    (b"ASIA", rb"\bASIA[A-Z0-9]{16}\b"),
-    (b"AIza", rb"\bAIza[A-Za-z0-9_-]{35}"),
-    (b"npm_", rb"\bnpm_[A-Za-z0-9]{36}"),
-    (b"pypi-", rb"\bpypi-[A-Za-z0-9_-]{50,}"),
-    (b"hs_", rb"\bhs_(?:ingest|read|act|admin|named)_[A-Za-z0-9_-]{32,}"),
-    (b"eyJ", rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    (
-        b"PRIVATE KEY-----",
-        rb'-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^"]{0,20000}?-----END [A-Z ]{0,20}PRIVATE KEY-----',
-    ),
-)
-"""Known kinds of secrets: prefix and pattern."""
-
-_KNOWN_PATTERNS = tuple((prefix, re.compile(pattern)) for prefix, pattern in KNOWN_SECRETS)
-
-
-class Redactor:
-    """Redacts secrets in payloads."""
-
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self._user_patterns = tuple(re.compile(pattern) for pattern in patterns)
-
-    def __call__(self, payload: bytes) -> bytes:
-        """Return the payload with its secrets replaced."""
-        for prefix, pattern in _KNOWN_PATTERNS:
-            if prefix in payload:
-                payload = pattern.sub(REDACTED.encode(), payload)
-        return self._apply_user_patterns(payload) if self._user_patterns else payload
-
-    def _apply_user_patterns(self, payload: bytes) -> bytes:
-        try:
-            value = msgspec.json.decode(payload)
-            redacted = self._redact_strings(value)
-        except UNREADABLE:
-            return payload
-        return payload if redacted == value else msgspec.json.encode(redacted)
-
-    def _redact_strings(self, value: object) -> object:
-        if isinstance(value, str):
-            for pattern in self._user_patterns:
-                value = pattern.sub(REDACTED, value)
-            return value
-        if isinstance(value, list):
-            return [self._redact_strings(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self._redact_strings(item) for key, item in value.items()}
-        return value
-
-
-# --- size limits ------------------------------------------------------------------------------------------------------
 
 KIB = 1024
 
@@ -110,7 +46,13 @@ def cut(text: str, limit: int) -> str:
         return text
     head, tail = limit * 2 // 3, limit // 3
     start, end = (part.decode("utf-8", "ignore") for part in (data[:head], data[len(data) - tail :]))
-    return f"{start}{_mark(len(data) - head - tail)}{end}"
+    return f"{start}{_mark(_count(data[head : len(data) - tail]))}{end}"
+
+
+def _count(removed: bytes) -> int:
+    """The number of bytes in a part that is cut out. A mark of an earlier cut counts as what it stands for."""
+    earlier = [] if b"bytes left out" not in removed else _counts(removed.decode("utf-8", "ignore"))
+    return len(removed) + sum(count - len(_mark(count).encode()) for count in earlier)
 
 
 def _mark(count: int) -> str:
@@ -122,7 +64,11 @@ _MARK = re.compile(r"… \[([\d,]+) bytes left out\] …")
 
 def left_out(text: str) -> int:
     """The number of bytes that were cut out of a stored text, according to its marks."""
-    return sum(int(found.replace(",", "") or 0) for found in _MARK.findall(text)) if "bytes left out" in text else 0
+    return sum(_counts(text)) if "bytes left out" in text else 0
+
+
+def _counts(text: str) -> list[int]:
+    return [int(found.replace(",", "") or 0) for found in _MARK.findall(text)]
 
 
 _OMITTED = re.compile(r"… \[[\d,]+ (?:members|characters) left out\] …")

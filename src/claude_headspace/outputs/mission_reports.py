@@ -52,6 +52,7 @@ class MissionReports(Loop):
         clock: Clock,
         host: str,
         expect: ExpectHooks = lambda _hooks: None,
+        prefix: str = "CLAUDE OS SYS",
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         super().__init__()
@@ -61,6 +62,7 @@ class MissionReports(Loop):
         self._clock = clock
         self._host = host
         self._expect = expect
+        self._prefix = prefix
         self._retry_seconds = retry_seconds
         self._hooks: dict[str, tuple[HookKind, ...]] = {}
         """By agent: the hooks that deliver something to it."""
@@ -168,7 +170,7 @@ class MissionReports(Loop):
             return True
         if not self._is_idle(agent):
             return False
-        text, last = wake_up(reports), reports[-1].mission_id
+        text, last = wake_up(self._prefix, reports), reports[-1].mission_id
         act = ConversationPrompted(text=text, mission_id=last)
         if (await self._recorder.record(act, agent.id, delivery_id=f"wake-{agent.id}-{last}")).duplicate:
             return True

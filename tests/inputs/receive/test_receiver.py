@@ -21,8 +21,10 @@ from claude_headspace.inputs.receive.receiver import (
     read_identity,
     replace_lone_surrogates,
 )
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
-from claude_headspace.kernel.sanitize import REDACTED, Bounds, Redactor
+from claude_headspace.kernel.redaction.redactor import REDACTED
+from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.testing import START, ManualClock
 from tests.support import RunningDaemon
 
@@ -475,7 +477,7 @@ def test_secrets_are_redacted_before_text_is_truncated() -> None:
 
 def test_hook_and_transcript_store_the_same_text() -> None:
     """A prompt that both report is one turn, so both must be sanitized alike."""
-    sanitizer = Sanitizer(Bounds(message=2_000, result=1_024), Redactor(["pin"]))
+    sanitizer = Sanitizer(Bounds(message=2_000, result=1_024), build_redactor(patterns=["pin"]))
     prompt = f"pin {SECRET} " + "wörd " * 1_000
     hook = json.loads(sanitizer.sanitize_hook(json.dumps({"prompt": prompt}).encode()))
     line = json.loads(

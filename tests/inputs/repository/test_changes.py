@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.inputs.repository import changes as repository_changes
 from claude_headspace.inputs.repository.changes import RepositoryChanges, RepositoryQuery, read_changes
 from claude_headspace.kernel.changes.model import FileChange
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.sanitize import Redactor
 from tests.inputs.repository.repositories import Repository
 
 
@@ -22,7 +22,7 @@ def read(repository: Repository, since: int = 2000, until: int | None = None, **
     """The changes since a second; the session started with the first commit."""
     known = {"start_commit": repository.first, **more}
     query = RepositoryQuery(since=since * SECOND, until=None if until is None else until * SECOND, **known)  # type: ignore[arg-type]
-    found = read_changes(str(repository.root), query, Redactor())
+    found = read_changes(str(repository.root), query, build_redactor().text)
     assert found.problem is None
     return found
 
@@ -34,7 +34,15 @@ def statuses(found: RepositoryChanges) -> dict[str, str]:
 
 def test_a_directory_without_a_repository_has_no_changes(tmp_path: Path) -> None:
     """And that is not a problem."""
-    assert read_changes(str(tmp_path), RepositoryQuery(since=0), Redactor()) == RepositoryChanges()
+    assert read_changes(str(tmp_path), RepositoryQuery(since=0), build_redactor().text) == RepositoryChanges()
+
+
+def test_a_repository_that_was_deleted_is_a_problem(tmp_path: Path) -> None:
+    """The session started in one, or its directory is gone."""
+    query = RepositoryQuery(since=0)
+    started = RepositoryQuery(since=0, start_commit="0" * 40)
+    assert read_changes(str(tmp_path), started, build_redactor().text).problem == repository_changes.GONE
+    assert read_changes(str(tmp_path / "gone"), query, build_redactor().text).problem == repository_changes.GONE
 
 
 def test_files_of_the_work_tree(repository: Repository) -> None:
@@ -158,7 +166,7 @@ def test_a_worktree_has_its_own_changes(repository: Repository, tmp_path: Path) 
     """Only those of its branch."""
     repository.git("worktree", "add", "--quiet", "-b", "fix", str(tmp_path / "fix"))
     (tmp_path / "fix" / "kept.txt").write_text("fixed\n")
-    found = read_changes(str(tmp_path / "fix"), RepositoryQuery(since=2000 * SECOND), Redactor())
+    found = read_changes(str(tmp_path / "fix"), RepositoryQuery(since=2000 * SECOND), build_redactor().text)
     assert [file.path for file in found.files] == ["kept.txt"]
 
 
@@ -203,7 +211,7 @@ def test_a_filter_that_cannot_be_switched_off_is_a_problem(repository: Repositor
     repository.git("config", "filter.a=b.clean", f"touch {mark}; cat")
     repository.write(".gitattributes", "* filter=a=b\n", at=2001)
     repository.write("kept.txt", "a\nB\nc\n", at=2001)
-    found = read_changes(str(repository.root), RepositoryQuery(since=2000 * SECOND), Redactor())
+    found = read_changes(str(repository.root), RepositoryQuery(since=2000 * SECOND), build_redactor().text)
     assert (found.files, mark.exists()) == ([], False)
     assert found.problem is not None
     assert "filter" in found.problem
@@ -232,7 +240,7 @@ def test_reading_changes_nothing(repository: Repository) -> None:
 def test_a_broken_repository_is_a_problem(tmp_path: Path) -> None:
     """The reason is for people."""
     (tmp_path / ".git").mkdir()
-    found = read_changes(str(tmp_path), RepositoryQuery(since=0), Redactor())
+    found = read_changes(str(tmp_path), RepositoryQuery(since=0), build_redactor().text)
     assert found.problem is not None
     assert found.problem.startswith("git ")
 

@@ -9,10 +9,10 @@ import pytest
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.remote_actions import Handler, RemoteActions
 from claude_headspace.engine.writer import EventWriter
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.changes.views import ChangesView
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations
-from claude_headspace.kernel.sanitize import Redactor
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.api.changes import ACTION, Changes, RepositoryReader
 from claude_headspace.surfaces.read.model import ReadModel
@@ -32,7 +32,7 @@ class Machine:
 
     def __init__(self, journal: TemporaryJournal, engine: EventWriter, host: str, *, is_old: bool = False) -> None:
         clock, self._journal = ManualClock(), journal
-        handlers: dict[str, Handler] = {} if is_old else {ACTION: RepositoryReader(Redactor()).read}
+        handlers: dict[str, Handler] = {} if is_old else {ACTION: RepositoryReader(build_redactor().text).read}
         self.actions = RemoteActions(journal, engine, clock, host, handlers)
         self.changes = Changes(ReadModel(journal, clock, host), self.actions, host)
 
@@ -120,6 +120,20 @@ def test_each_command_has_its_own(repository: Repository) -> None:
         assert [file.path for file in first.files] == ["kept.txt"]
         assert [commit.subject for commit in first.commits] == ["Edit kept.txt"]
         assert ([file.path for file in second.files], second.commits) == (["built.txt"], [])
+
+    play(repository, story)
+
+
+def test_a_file_that_the_shell_changed_after_its_edit(repository: Repository) -> None:
+    """The command has all changes of the file, by git. A later change of the file does not belong to it."""
+    repository.write("kept.txt", "a\nB\nC\n", at=2015)
+
+    async def story(laptop: Machine, _page: Machine) -> None:
+        [file] = (await laptop.view("1")).files
+        assert (file.source, file.added, file.removed, len(file.command_ids)) == ("git", 2, 2, 1)
+        repository.write("kept.txt", "a\nB\nD\n", at=2110)
+        [file] = (await laptop.view("1")).files
+        assert (file.source, file.added, file.removed) == ("tool", 1, 1)
 
     play(repository, story)
 

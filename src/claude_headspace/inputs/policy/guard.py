@@ -15,7 +15,7 @@ Rules
 import contextlib
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -125,7 +125,9 @@ class PolicyGuard:
         *,
         timeout_seconds: float = ANALYSIS_TIMEOUT_SECONDS,
         refresh_seconds: float = REFRESH_SECONDS,
+        redact: Callable[[str], str] = str,
     ) -> None:
+        self._redact = redact
         self._timeout_seconds = timeout_seconds
         self._refresh_seconds = refresh_seconds
         self._paths = paths
@@ -239,7 +241,8 @@ class PolicyGuard:
             verdict = self._ask_about_failure(prepared.failure)
         try:
             if analysis is not None and analysis.matches:
-                verdict = decide(analysis.policy, get_subject(agent), analysis.call, analysis.matches)
+                found = decide(analysis.policy, get_subject(agent), analysis.call, analysis.matches)
+                verdict = self._without_secrets(found)
         except Exception as error:
             log.exception("guard_failed", event_id=envelope.id)
             self._unanalysed += 1
@@ -248,6 +251,10 @@ class PolicyGuard:
             return verdict
         self._record_lapse(lapse, envelope.fired_at)
         return msgspec.structs.replace(verdict, enforced=False, lapse=lapse)
+
+    def _without_secrets(self, verdict: Verdict) -> Verdict:
+        """The verdict as it is stored: its reason can quote the call."""
+        return msgspec.structs.replace(verdict, reason=self._redact(verdict.reason)) if verdict.reason else verdict
 
     def refuse(self, hook: str, reason: str) -> Verdict:
         """Return the verdict on a call that could not be read at all. Other hooks get none."""

@@ -27,10 +27,12 @@ from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
-from claude_headspace.kernel.sanitize import Bounds, Redactor, truncate
+from claude_headspace.kernel.redaction.redactor import Redactor
+from claude_headspace.kernel.sanitize import Bounds, truncate
 from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
@@ -41,6 +43,7 @@ FindAncestry = Callable[[int], Awaitable[Observations]]
 """Finds the start time and the ancestors of a process."""
 
 MAX_DELIVERY_ID_BYTES = 200
+HUGE_BYTES = 2 * 1024 * 1024
 
 NOTES = (
     b"tmux-session",
@@ -171,21 +174,29 @@ def new_id() -> str:
 
 
 class Sanitizer:
-    """Sanitizes payloads before they are stored: redacts secrets first, then truncates long text."""
+    """Sanitizes payloads before they are stored: redacts secrets first, then truncates long text.
+
+    Huge payloads are truncated before, too, to twice the limits: redacting them would delay other events. Secrets at
+    these ends are removed when the text is truncated again.
+    """
 
     def __init__(self, limits: Bounds | None = None, redact: Redactor | None = None) -> None:
         self._bounds = limits or Bounds()
-        self._redact = redact or Redactor()
+        self._wide_bounds = Bounds(2 * self._bounds.message, 2 * self._bounds.result)
+        self._redact = redact or build_redactor()
 
     def sanitize_hook(self, payload: bytes) -> bytes:
         """The payload of a hook as it is stored."""
-        redacted = self._redact(payload)
+        redacted = self._redact(payload if len(payload) <= HUGE_BYTES else truncate(payload, self._wide_bounds))
         is_small = len(redacted) <= min(self._bounds.result, self._bounds.message)
         return redacted if is_small else truncate(redacted, self._bounds)
 
     def sanitize_line(self, raw: bytes) -> bytes:
         """A line of a transcript as it is stored."""
-        return transcript.truncate(self._redact(raw.strip()), self._bounds)
+        line = raw.strip()
+        if len(line) > HUGE_BYTES:
+            line = transcript.truncate(line, self._wide_bounds)
+        return transcript.truncate(self._redact(line), self._bounds)
 
 
 class HookReceiver:

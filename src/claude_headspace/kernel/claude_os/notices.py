@@ -5,8 +5,8 @@ The chosen notice is stored with the event; a replay does not choose again.
 Rules
 - Only sessions that use Claude OS receive notices: those with a role or a mode, or all sessions if Claude OS is
   configured. A child agent does not receive them.
-- Each context level is reported once per context window: with the next prompt, or at the end of the turn in which it
-  was reached.
+- Each context level is reported once per context window: with the next tool call that finishes, with the next prompt,
+  or at the end of the turn in which it was reached.
 - The end of a turn is blocked at most once in a row (`stop_hook_active`). It is not blocked if the turn ends with a
   question or while sub-agents run.
 - A note is requested once per context window, two minutes after its start, if there is none.
@@ -29,7 +29,7 @@ from claude_headspace.kernel.state_machine import Intent
 
 ANSWERED_HOOKS = frozenset({HookKind.SESSION_START, HookKind.PROMPT, HookKind.TURN_END})
 """The hooks that can carry a notice."""
-FACTS_WITH_NOTICE = (facts.PromptSubmitted, facts.TurnStopped)
+FACTS_WITH_NOTICE = (facts.PromptSubmitted, facts.TurnStopped, facts.ToolFinished)
 """The facts for which a notice is chosen."""
 
 
@@ -67,7 +67,13 @@ def context_level(percent: float | None) -> int:
 
 def session_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
     """The notice that is sent with the reply to an event. `agent` is the agent before the event."""
-    return combine(_context_notice(settings, agent, event), mission_notice(agent, event))
+    return combine(_context_notice(settings, agent, event), mission_notice(settings.prefix, agent, event))
+
+
+def has_notice_in_turn(settings: ClaudeOsSettings, agent: Agent) -> bool:
+    """Whether the agent has reached a context level in its turn that was not reported yet."""
+    is_reached = agent.context_percent is not None and _new_level(agent) > 0
+    return is_reached and agent.is_in_turn and agent.ended_at is None and receives_notices(settings, agent)
 
 
 def _context_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> SessionNotice:
@@ -77,6 +83,8 @@ def _context_notice(settings: ClaudeOsSettings, agent: Agent, event: Event) -> S
     match event.fact:
         case facts.PromptSubmitted():
             return _notice_with_prompt(settings, agent, session, event.meta.at)
+        case facts.ToolFinished() if event.hook is HookKind.AFTER_TOOL:
+            return _notice_with_tool(settings, agent)
         case facts.TurnStopped() as stop if event.hook is HookKind.TURN_END and _may_block_turn_end(stop):
             return _notice_at_turn_end(settings, agent)
         case _:
@@ -90,6 +98,14 @@ def _notice_with_prompt(settings: ClaudeOsSettings, agent: Agent, session: Sessi
     if wants_note:
         texts.append(messages.format_message(settings.prefix, messages.INFO, messages.NOTE_REQUEST))
     return SessionNotice(texts=tuple(texts), context_level=level, requests_note=wants_note) if texts else NO_NOTICE
+
+
+def _notice_with_tool(settings: ClaudeOsSettings, agent: Agent) -> SessionNotice:
+    level = _new_level(agent)
+    if not level:
+        return NO_NOTICE
+    text = messages.context_message(settings.prefix, level, agent.context_percent or 0, stops=False)
+    return SessionNotice(texts=(text,), context_level=level)
 
 
 def _notice_at_turn_end(settings: ClaudeOsSettings, agent: Agent) -> SessionNotice:

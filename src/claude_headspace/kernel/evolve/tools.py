@@ -34,6 +34,9 @@ REPORT_DELAY: Micros = 8 * SECOND
 """A report within this time of a dialog is about that dialog: notifications come after six seconds, registry entries
 immediately. A later report is about another dialog."""
 
+HOOK_DELAY: Micros = SECOND
+"""On a busy machine the hook of a dialog starts after its registry entry, up to this much."""
+
 REPORTED_KINDS = ("permission", "question")
 """The kinds under which notification and registry report dialogs of tool calls, without naming the call."""
 
@@ -169,7 +172,7 @@ def _may_be_same_dialog(wait: Wait, meta: Meta) -> bool:
     """Whether a wait that is known only from a notification or the registry can be the dialog of this event."""
     if wait.asked_in_text or wait.call_id is not None or wait.digest is not None:
         return False
-    return wait.kind in REPORTED_KINDS and 0 <= wait.opened_at - meta.at < REPORT_DELAY
+    return wait.kind in REPORTED_KINDS and -HOOK_DELAY < wait.opened_at - meta.at < REPORT_DELAY
 
 
 def _with_ask(wait: Wait, ask: Ask, summary: str) -> Wait:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.claude_os.messages import INFO, format_message
 from claude_headspace.kernel.mission.model import MAX_ANSWER_CHARS, Mission, MissionOutcome, WorkerReport
 from claude_headspace.kernel.text import one_line
 
@@ -17,10 +18,15 @@ OUTCOME_TEXT = {
 }
 
 REMINDER = (
-    "[Headspace] Report before you end: nobody watches this session. Run\n"
+    "Reminder - Report before you end: nobody watches this session. Run\n"
     f"    {REPORT_COMMAND}\n"
     "with what you did, what you found and what remains (`--failed` if the goal was not reached). Then stop."
 )
+
+
+def reminder(prefix: str) -> str:
+    """The reminder for a background worker that has not reported."""
+    return format_message(prefix, INFO, REMINDER)
 
 
 def worker_prompt(goal: str) -> str:
@@ -28,11 +34,11 @@ def worker_prompt(goal: str) -> str:
     return f"{goal}\n\nWork on this without asking. When it is done, or cannot be done, run: {REPORT_COMMAND}"
 
 
-def wake_up(news: Sequence[WorkerReport]) -> str:
+def wake_up(prefix: str, news: Sequence[WorkerReport]) -> str:
     """The prompt that is typed to a conversation. The summary is injected with it."""
     goals = "; ".join(one_line(each.goal, MAX_GOAL_SHOWN) or each.mission_id for each in news)
     who = "A worker has" if len(news) == 1 else f"{len(news)} workers have"
-    return f"[Headspace] {who} finished: {_printable(goals)}. The summary follows."
+    return format_message(prefix, INFO, f"{who} finished: {_printable(goals)}. The summary follows.")
 
 
 def _printable(text: str) -> str:
@@ -54,9 +60,9 @@ def summary(worker: Agent, mission: Mission) -> str:
     return "\n".join(lines)
 
 
-def summaries(news: Sequence[WorkerReport]) -> str:
+def summaries(prefix: str, news: Sequence[WorkerReport]) -> str:
     """All results that a conversation receives with one prompt."""
-    head = "[Headspace] Results of the missions that you started:"
+    head = format_message(prefix, INFO, "Results of the missions that you started:")
     text = "\n\n".join((head, *(each.text for each in news)))
     return text if len(text) <= MAX_SUMMARY_CHARS else f"{text[:MAX_SUMMARY_CHARS]}… (headspace mission list)"
 

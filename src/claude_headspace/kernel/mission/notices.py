@@ -11,17 +11,17 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
-from claude_headspace.kernel.mission.messages import REMINDER, summaries
+from claude_headspace.kernel.mission.messages import reminder, summaries
 from claude_headspace.kernel.mission.model import BACKGROUND
 
 
-def mission_notice(agent: Agent, event: Event) -> SessionNotice:
-    """The notice for a hook. `agent` is the agent before the event."""
+def mission_notice(prefix: str, agent: Agent, event: Event) -> SessionNotice:
+    """The notice for a hook, with a prefix. `agent` is the agent before the event."""
     if event.meta.subagent_id is not None or event.hook not in hooks_with_notice(agent):
         return NO_NOTICE
     if event.hook is HookKind.PROMPT:
         return SessionNotice(
-            texts=(summaries(agent.worker_reports),),
+            texts=(summaries(prefix, agent.worker_reports),),
             mission_ids=tuple(each.mission_id for each in agent.worker_reports),
         )
     if (
@@ -29,7 +29,7 @@ def mission_notice(agent: Agent, event: Event) -> SessionNotice:
         and not event.fact.continued_before
         and not _has_more(agent, event.fact)
     ):
-        return SessionNotice(texts=(REMINDER,), requests_report=True, blocks_turn_end=True)
+        return SessionNotice(texts=(reminder(prefix),), requests_report=True, blocks_turn_end=True)
     return NO_NOTICE
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from claude_headspace.kernel.changes.unified import compare, format_diff
 from claude_headspace.kernel.notebook import cell_source
-from claude_headspace.kernel.sanitize import REDACTED
+from claude_headspace.kernel.redaction.redactor import REDACTED
 
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 

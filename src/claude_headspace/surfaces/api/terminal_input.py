@@ -55,8 +55,11 @@ class Interrupted(msgspec.Struct, frozen=True):
 class TerminalInput:
     """Types into the terminals of this host's agents."""
 
-    def __init__(self, read: ReadModel, recorder: Recorder, pane_input: PaneInput) -> None:
+    def __init__(
+        self, read: ReadModel, recorder: Recorder, pane_input: PaneInput, redact: Callable[[str], str] = str
+    ) -> None:
         self._read = read
+        self._redact = redact
         self._recorder = recorder
         self._pane_input = pane_input
 
@@ -83,7 +86,7 @@ class TerminalInput:
 
     def _is_delivered(self, agent: Agent, after: int, text: str) -> bool:
         """Whether the client reported a prompt, or took a command that it does not report."""
-        if self._read.events.has_prompt(agent.id, after, text):
+        if self._read.events.has_prompt(agent.id, after, self._redact(text)):
             return True
         return is_client_command(text) and self._pane_input.is_submitted(agent, text)
 

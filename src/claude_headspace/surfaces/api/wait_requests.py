@@ -22,7 +22,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.sanitize import Redactor
+from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.request_text import describe_call, describe_message, limited, short_path
@@ -91,12 +91,9 @@ class WaitRequests:
             if problem:
                 raise NotApplicable(problem)
             text = read_text(edit.path, cwd)
-            return edit_diff(edit, name, self._redacted(text) if text is not None else None)
+            return edit_diff(edit, name, self._redact.text(text) if text is not None else None)
         except NotApplicable as reason:
             return own_diff(edit, name, str(reason))
-
-    def _redacted(self, text: str) -> str:
-        return msgspec.json.decode(self._redact(msgspec.json.encode(text)), type=str)
 
 
 class WaitDetails:

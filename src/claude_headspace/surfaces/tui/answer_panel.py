@@ -4,8 +4,10 @@ Rules
 - Nothing can be answered before the request is shown. Approving also needs it to be read (`request_reading.py`).
 - A key answers only if nothing has changed for half a second (`key_guard.py`). The moment at which the end of the
   request becomes visible is a change, too. Enter needs a choice at the cursor.
-- The panel stays open until the user closes it: after the answer with the result and the next wait, and after an answer
-  of someone else. Until then it ignores all other keys, so none of them reaches the board.
+- The panel stays open until the user closes it with esc: after the answer with the result and the next wait, and after
+  an answer of someone else. Until then it ignores all other keys, and a key that closes it does nothing else.
+- A key with alt or ctrl never answers. It closes the panel like esc, because a terminal reports Esc and a letter as
+  Alt and the letter (`key_parser.py`). Keys after it answer nothing.
 """
 
 from collections.abc import Callable
@@ -27,6 +29,7 @@ from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_te
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import AnswerForm, Choice, ChoiceStep, Step, TextStep, answer_form
 from claude_headspace.surfaces.tui.key_guard import QUIET_SECONDS, KeyGuard
+from claude_headspace.surfaces.tui.key_parser import has_escape_prefix
 from claude_headspace.surfaces.tui.request_reading import INCOMPLETE, Reading
 from claude_headspace.surfaces.tui.widgets import LinePane
 
@@ -48,6 +51,7 @@ class Phase(Enum):
     ASKING = auto()
     SENDING = auto()
     OVER = auto()
+    CLOSED = auto()
 
 
 class PanelActions:
@@ -60,12 +64,19 @@ class PanelActions:
         self.send = send
 
 
+class AnswerInput(Input):
+    """The input for a text. A letter after Esc is not part of the text: the panel handles it."""
+
+    def on_key(self, event: KeyEvent) -> None:
+        if has_escape_prefix(event):
+            event.prevent_default()
+
+
 class AnswerPanel(ModalScreen[str | None]):
     """Asks for the answer to one wait."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", show=False),
         Binding("down", "move(1)", show=False),
         Binding("up", "move(-1)", show=False),
         Binding("pagedown", "scroll(1)", show=False),
@@ -100,7 +111,7 @@ class AnswerPanel(ModalScreen[str | None]):
             box.border_title = Text(title)  # Text: not parsed as markup
             yield LinePane(lambda: self._palette, id="subject")
             yield LinePane(lambda: self._palette, id="step")
-            yield Input(id="text", compact=True)
+            yield AnswerInput(id="text", compact=True)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._show)
@@ -114,7 +125,7 @@ class AnswerPanel(ModalScreen[str | None]):
 
     def show_request(self, details: Json, *, everything: bool = False) -> None:
         """Show the request, and ask. `everything` is all that Headspace has of it."""
-        if self.phase is Phase.OVER:
+        if self.phase in (Phase.OVER, Phase.CLOSED):
             return
         if self._form is None:
             self._form = answer_form(details)
@@ -199,28 +210,48 @@ class AnswerPanel(ModalScreen[str | None]):
     # --- keys ---
 
     def on_key(self, event: KeyEvent) -> None:
-        """Select a choice by its key, or the one at the cursor by enter or space."""
-        if self._is_writing:
+        """Close the panel, or select a choice by its key, or the one at the cursor by enter or space."""
+        if self.phase is Phase.CLOSED:
+            self._take(event)
+        elif self._is_closed_by(event):
+            self._take(event)
+            self._close(None)
+        elif self._is_writing:
             return
-        if self.phase is Phase.OVER:
-            self._close_by(event.key)
+        elif self.phase is Phase.OVER and event.key == NEXT_KEY and self._offer:
+            self._take(event)
+            self._open_next()
         elif self.phase is Phase.ASKING and isinstance(self._step, ChoiceStep):
             self._choose_by(event, self._step)
 
-    def _close_by(self, key: str) -> None:
-        if key == "enter" or (key == NEXT_KEY and self._offer):
-            if self._guard.accepts():
-                self.dismiss(NEXT if key == NEXT_KEY else None)
-            else:
-                self._show_hint(is_early=True)
+    def _is_closed_by(self, event: KeyEvent) -> bool:
+        is_modified = event.key.startswith(("alt+", "ctrl+")) and not self._is_writing
+        return event.key == "escape" or is_modified or has_escape_prefix(event)
+
+    def _close(self, result: str | None) -> None:
+        """Close the panel at once: keys that are already on their way to it count no more."""
+        if self.phase is not Phase.CLOSED:
+            self.phase = Phase.CLOSED
+            self.dismiss(result)
+
+    def _open_next(self) -> None:
+        if self._guard.accepts():
+            self._close(NEXT)
+        else:
+            self._show_hint(is_early=True)
+
+    def _take(self, event: KeyEvent) -> None:
+        """Handle a key here only: nothing else reacts to it, not even after the panel is closed."""
+        event.stop()
+        event.prevent_default()
 
     def _choose_by(self, event: KeyEvent, step: ChoiceStep) -> None:
-        named = next((choice for choice in step.choices if choice.key and choice.key == event.character), None)
+        named = next((choice for choice in step.choices if choice.key and choice.key == event.key), None)
         pointed = step.choices[self._cursor] if self._cursor is not None else None
-        if named is None and event.character == TEXT_KEY and step.allows_text:
+        if named is None and event.key == TEXT_KEY and step.allows_text:
             self._is_writing = True
             self._show()
-        elif event.character == "f" and named is None and self._reading.can_load_more(self.details["request"]):
+        elif event.key == "f" and named is None and self._reading.can_load_more(self.details["request"]):
             self._actions.load(self, True)
         elif step.multiple and event.key == "enter":
             self._submit(self._marked, approves=step.approves)
@@ -230,8 +261,7 @@ class AnswerPanel(ModalScreen[str | None]):
             self._submit([choice.value], approves=choice.approves)
         else:
             return
-        event.stop()
-        event.prevent_default()
+        self._take(event)
 
     def _mark(self, value: str) -> None:
         self._marked = [each for each in self._marked if each != value] + [value] * (value not in self._marked)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.app import App, ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
@@ -24,6 +25,7 @@ from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_re
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
 from claude_headspace.surfaces.tui.feed import GUARDS, Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
+from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
@@ -89,7 +91,9 @@ class Top(App[None]):
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
+        use_key_parser()
         self._guard = KeyGuard(monotonic)
+        self._closing_guard = KeyGuard(monotonic)
         self._feed = feed
         self._agent_actions = actions
         self._clock = clock
@@ -308,9 +312,24 @@ class Top(App[None]):
 
     # --- keys ---
 
+    def pop_screen(self) -> AwaitComplete:
+        """A panel closes. For a moment, keys that were meant for it do not leave the board."""
+        self._guard.note_change()
+        self._closing_guard.note_change()
+        return super().pop_screen()
+
+    def _accepts_key(self, guard: KeyGuard) -> bool:
+        """Whether a key counts now. If not, tell the user."""
+        if guard.accepts():
+            return True
+        self.show_message(Span("Too early after a change: press it again.", "dim"))
+        return False
+
     def action_jump(self) -> None:
-        """Jump to the agent's pane. An ended agent has none."""
+        """Jump to the agent's pane, where the next keys go. An ended agent has none."""
         agent = self.agents.selected
+        if not self._accepts_key(self._closing_guard):
+            return
         if agent is not None and agent["state"] == "ended":
             self.show_message(Span(f"{agent['name']} has ended."), Span("  Press r to resume it.", "dim"))
         else:
@@ -318,12 +337,13 @@ class Top(App[None]):
 
     def action_jump_to(self, number: int) -> None:
         """Select an agent by its number, and jump to it."""
-        if number <= len(self.agents.agents):
+        if number <= len(self.agents.agents) and self._accepts_key(self._closing_guard):
             self.agents.select(number - 1)
             self.action_jump()
 
     def action_resume(self) -> None:
-        self._run_on_selected(self._agent_actions.resume)
+        if self._accepts_key(self._closing_guard):
+            self._run_on_selected(self._agent_actions.resume)
 
     def action_send(self) -> None:
         """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
@@ -440,18 +460,19 @@ class Top(App[None]):
         self._guard.note_change()
 
     def action_interrupt(self) -> None:
-        """Interrupt the agent. The key must be pressed twice."""
+        """Interrupt the agent. The key must be pressed twice, the second time after half a second."""
         agent = self.agents.selected
         if agent is None:
             return
         if self._interrupt_requested != agent["id"]:
             self._interrupt_requested = agent["id"]
+            self._guard.note_change()
             self._run_later("sure", MESSAGE_SECONDS, self._cancel_interrupt)
             self.show_message(Span(f"Press x again to interrupt {agent['name']}."))
-            return
-        self._cancel_interrupt()
-        self.show_message(Span(f"Interrupting {agent['name']}…", "dim"))
-        self._run_on_selected(self._agent_actions.interrupt)
+        elif self._accepts_key(self._guard):
+            self._cancel_interrupt()
+            self.show_message(Span(f"Interrupting {agent['name']}…", "dim"))
+            self._run_on_selected(self._agent_actions.interrupt)
 
     def _cancel_interrupt(self) -> None:
         self._interrupt_requested = ""

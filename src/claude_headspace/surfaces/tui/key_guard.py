@@ -14,7 +14,7 @@ class KeyGuard:
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._changed_at = monotonic()
+        self._changed_at = float("-inf")
 
     def note_change(self) -> None:
         """Something on the screen changed, or the terminal got the focus."""

@@ -81,7 +81,12 @@ def test_every_stop_in_quick_succession_counts(daemon: RunningDaemon) -> None:
 
 
 def test_starting_and_closed(daemon: RunningDaemon) -> None:
-    """A session that ended is closed. Together with the other tests, all seven statuses occur."""
+    """“Starting: placeholder registered, waiting for session_start”; “mark_stopped (external)” or an end: closed."""
+    registration = {"headspace_id": "placeholder-1", "cwd": PROJECT}
+    agent = daemon.send("POST", "/api/agents", registration, scope="act").json()
+    assert status(daemon, agent["id"]) == "starting"
+    daemon.send("POST", f"/api/agents/{agent['id']}/close", {"reason": "stopped"}, scope="act")
+    assert status(daemon, agent["id"]) == "closed"
     send_event(daemon, "closing", "session_start")
     daemon.post("session-end", {"session_id": "closing", "cwd": PROJECT, "reason": "other"})
     assert status(daemon, "closing") == "closed"

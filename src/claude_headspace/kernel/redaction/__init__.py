@@ -1,0 +1,1 @@
+"""Redaction: rules that find secrets in payloads, and the mark that replaces them."""
