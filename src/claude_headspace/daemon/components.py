@@ -317,7 +317,7 @@ def _url(base: Base) -> str:
 
 
 def _board(base: Base) -> Callable[[], list[Agent]]:
-    """The agents of the board, and those that ended recently: their notifications are withdrawn."""
+    """The agents of the board, and those that ended recently: their notifications are removed."""
     return lambda: base.journal.agents(ended_after=base.clock() - SHOWN_AFTER_END)
 
 

@@ -2,6 +2,8 @@
 
 `clients.decode` turns an envelope into a fact, and `evolve` applies facts to an agent. A fact contains what was
 reported, not what follows from it.
+
+Events are trees without cycles, and replays make many: `gc=False` spares the garbage collector visiting them.
 """
 
 import msgspec
@@ -14,7 +16,7 @@ from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.wait.request import Ask
 
 
-class Meta(msgspec.Struct, frozen=True, kw_only=True):
+class Meta(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The metadata of a fact: when, from which source, of which session and thread."""
 
     event_id: str
@@ -407,7 +409,7 @@ class TeamSignal(msgspec.Struct, frozen=True):
     """The completed task; None if the teammate is idle."""
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """A decoded event: metadata, fact, observations, decisions, and an anomaly if there was one."""
 
     meta: Meta

@@ -55,7 +55,7 @@ class FileUse(msgspec.Struct, frozen=True):
     use: Use
 
 
-class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
+class ToolUse(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool call as its event describes it."""
 
     name: str
@@ -80,7 +80,7 @@ class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
         return self.path if self.kind is ToolKind.READ else None
 
 
-class ToolText(msgspec.Struct, frozen=True):
+class ToolText(msgspec.Struct, frozen=True, gc=False):
     """A part of an event that search finds: an input or a result of a tool, as a JSON value."""
 
     kind: str

@@ -1803,6 +1803,8 @@ export interface components {
             briefed: components["schemas"]["BriefedView"] | null;
             supervision: components["schemas"]["SupervisionView"] | null;
             imported_from: string | null;
+            wrapper_id: string | null;
+            fleet_id: string | null;
             dialects: components["schemas"]["Dialects"];
             created_at: string;
             ended_at: string | null;

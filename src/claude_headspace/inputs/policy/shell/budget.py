@@ -39,19 +39,15 @@ class Budget:
         self._steps_left = limits.steps
         self._source_left = limits.source_chars
 
-    def spend(self, steps: int = 1) -> None:
-        """Spend steps. Raises `BudgetExceeded` if none are left."""
-        self._steps_left -= steps
+    def spend(self, steps: int = 1, chars: int = 0) -> None:
+        """Spend steps, and those for producing a text of some characters. Raises `BudgetExceeded` if none are left."""
+        self._steps_left -= steps + chars // CHARS_PER_STEP
         if self._steps_left < 0:
             raise BudgetExceeded
 
-    def spend_text(self, chars: int) -> None:
-        """Spend the steps for producing a text."""
-        self.spend(chars // CHARS_PER_STEP)
-
     def spend_source(self, chars: int) -> None:
         """Spend characters that are about to be parsed, each time that they are parsed."""
-        self.spend_text(chars // 16)
+        self.spend(0, chars // 16)
         self._source_left -= chars
         if self._source_left < 0:
             raise BudgetExceeded

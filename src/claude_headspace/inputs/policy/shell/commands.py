@@ -7,7 +7,7 @@ from claude_headspace.inputs.policy.shell.budget import FULL, Budget, BudgetExce
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Findings, Flow
 from claude_headspace.inputs.policy.shell.interpreter import Handler, Shell
 from claude_headspace.inputs.policy.shell.languages import LANGUAGES
-from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, without_markers
+from claude_headspace.inputs.policy.shell.markers import has_glob, unmark, unmark_all, without_markers
 from claude_headspace.inputs.policy.shell.program_handlers import (
     HEADSPACE_PROGRAMS,
     PACKAGE_RUNNERS,
@@ -93,7 +93,7 @@ def _run_cd(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flo
 
 
 def _run_alias(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
-    for word in map(unmark, arguments):
+    for word in unmark_all(arguments):
         name, equals, text = word.partition("=")
         if equals:
             shell.aliases[name] = text

@@ -1,7 +1,5 @@
 """The data of the shell analysis: what programs pass to each other, what they do, and the result with its limits."""
 
-from collections.abc import Iterable
-
 import msgspec
 
 from claude_headspace.inputs.policy.shell.budget import Budget
@@ -21,13 +19,6 @@ class Flow(msgspec.Struct, frozen=True):
 
 
 EMPTY = Flow()
-
-
-def concatenate(flows: Iterable[Flow]) -> Flow:
-    """Join the output of several commands."""
-    parts = list(flows)
-    sources = dict.fromkeys(name for flow in parts for name in flow.sources)
-    return Flow("".join(flow.text for flow in parts), tuple(sources))
 
 
 class FileUse(msgspec.Struct, frozen=True):

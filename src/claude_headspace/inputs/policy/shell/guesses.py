@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from claude_headspace.inputs.policy.shell.findings import EMPTY
 from claude_headspace.inputs.policy.shell.interpreter import Shell
-from claude_headspace.inputs.policy.shell.markers import has_glob, unmark
+from claude_headspace.inputs.policy.shell.markers import has_glob, unmark_all
 from claude_headspace.kernel.policy.call import UNKNOWN, Use
 
 MAX_MENTIONED = 20
@@ -55,7 +55,7 @@ def record_mentioned_files(shell: Shell, program: str, arguments: Sequence[str])
 
 def run_guessed_command(shell: Shell, program: str, arguments: Sequence[str]) -> None:
     """Run the command in the arguments of an unknown program, if there is one."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     for index, word in enumerate(words):
         if word.rpartition("/")[2] in DANGEROUS and index + 1 < len(words):
             shell.create_subshell().execute(list(arguments[index:]), EMPTY)

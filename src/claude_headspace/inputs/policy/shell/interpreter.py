@@ -14,8 +14,8 @@ from tree_sitter import Node
 from claude_headspace.inputs.policy.paths import find_path_uses, first_glob_match, make_absolute, read_small_text
 from claude_headspace.inputs.policy.shell import words
 from claude_headspace.inputs.policy.shell.budget import BudgetExceeded
-from claude_headspace.inputs.policy.shell.findings import EMPTY, MAX_DEPTH, MAX_WORDS, Findings, Flow, concatenate
-from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, without_markers
+from claude_headspace.inputs.policy.shell.findings import EMPTY, MAX_DEPTH, MAX_WORDS, Findings, Flow
+from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, unmark_all, without_markers
 from claude_headspace.inputs.policy.shell.syntax import (
     is_fork_bomb,
     is_too_nested,
@@ -59,6 +59,7 @@ class Shell:
         default_handler: Handler,
     ) -> None:
         self.findings = findings
+        self.budget = findings.budget
         self.directory = directory
         self.home = home
         self.project = project
@@ -100,7 +101,7 @@ class Shell:
         return stdout
 
     def _parse(self, text: str) -> Node:
-        self.findings.budget.spend_source(len(text))
+        self.budget.spend_source(len(text))
         if is_too_nested(text):
             raise BudgetExceeded
         return parse(text)
@@ -118,7 +119,7 @@ class Shell:
 
     def create_subshell(self, findings: Findings | None = None) -> "Shell":
         """Create a shell with a copy of this state. Written files and links are shared."""
-        self.spend(1 + (len(self.variables) + len(self.functions)) // 50)
+        self.budget.spend(1 + (len(self.variables) + len(self.functions)) // 50)
         subshell = copy(self)
         subshell.findings = findings or self.findings
         subshell.variables, subshell.variable_sources = dict(self.variables), dict(self.variable_sources)
@@ -127,14 +128,6 @@ class Shell:
         return subshell
 
     # --- variables and substitutions (words.Scope) ---
-
-    def spend(self, steps: int = 1) -> None:
-        """Spend steps of the budget."""
-        self.findings.budget.spend(steps)
-
-    def spend_text(self, chars: int) -> None:
-        """Spend the steps for producing a text."""
-        self.findings.budget.spend_text(chars)
 
     def get_variable(self, name: str) -> str:
         """Return the value of a variable, or `UNKNOWN`."""
@@ -145,7 +138,7 @@ class Shell:
 
     def assign(self, name: str, value: str) -> None:
         """Set a variable. Its sources are those of the current expansion."""
-        self.spend_text(len(value))
+        self.budget.spend(0, len(value))
         self.variables[name] = _REPEATED_UNKNOWN.sub(UNKNOWN, value)
         self.variable_sources[name] = tuple(dict.fromkeys(self._expansion_sources))
 
@@ -191,14 +184,20 @@ class Shell:
     def record_use(self, argument: str, use: Use, program: str, *, recursive: bool = False) -> None:
         """Record the use of the file or files that an argument names."""
         self.findings.depends_on_files = True
-        self.spend(PATH_STEPS + len(self.links) // 10)
+        self.budget.spend(PATH_STEPS + len(self.links) // 10)
         if argument.startswith("~/"):  # only in the arguments of programs that expand it themselves
             argument = self.home + argument[1:]
         uses = find_path_uses(
-            argument, self.directory, use, used_by=program, recursive=recursive, links=self.links, spend=self.spend
+            argument,
+            self.directory,
+            use,
+            used_by=program,
+            recursive=recursive,
+            links=self.links,
+            spend=self.budget.spend,
         )
         self.findings.paths += uses
-        self.spend(PATH_STEPS * (len(uses) - 1))
+        self.budget.spend(PATH_STEPS * (len(uses) - 1))
 
     def resolve_path(self, argument: str) -> str:
         """Return the absolute path that an argument names."""
@@ -217,7 +216,7 @@ class Shell:
 
     def walk(self, node: Node, stdin: Flow = EMPTY) -> Flow:
         """Run a statement and return its output."""
-        self.spend()
+        self.budget.spend()
         handler = STATEMENT_HANDLERS.get(node.type)
         if handler is not None:
             return handler(self, node, stdin)
@@ -231,9 +230,10 @@ class Shell:
 
     def _join(self, flows: Iterable[Flow]) -> Flow:
         """Join the output of several commands."""
-        joined = concatenate(flows)
-        self.spend_text(len(joined.text))
-        return joined
+        parts = list(flows)
+        text, sources = "".join(flow.text for flow in parts), (name for flow in parts for name in flow.sources)
+        self.budget.spend(0, len(text))
+        return Flow(text, tuple(dict.fromkeys(sources)))
 
     def _skip(self, _node: Node, _stdin: Flow) -> Flow:
         return EMPTY
@@ -250,7 +250,7 @@ class Shell:
     def _define_function(self, node: Node, _stdin: Flow) -> Flow:
         name, body = _field_text(node, "name"), node.child_by_field_name("body")
         if name and body is not None:
-            self.spend_text(body.end_byte - body.start_byte)
+            self.budget.spend(0, body.end_byte - body.start_byte)
             self.functions[name] = body
             if is_fork_bomb(name, body):
                 self.fork_bombs.add(name)
@@ -300,7 +300,7 @@ class Shell:
             self.findings.programs.append(Program("export", (f"{name}={value}"[:200],)))
 
     def _assign_array(self, name: str, node: Node) -> None:
-        values = list(map(unmark, self._expand_words(node.named_children)))
+        values = unmark_all(self._expand_words(node.named_children))
         for index, value in enumerate(values):
             self.assign(f"{name}[{index}]", value)
         self.assign(name, values[0] if values else "")
@@ -369,7 +369,7 @@ class Shell:
             if not node_text(node).startswith("2"):
                 path = self.resolve_path(name)
                 existing = self.written_files.get(path, "") if ">>" in operator else ""
-                self.spend_text(len(existing) + len(stdout.text))
+                self.budget.spend(0, len(existing) + len(stdout.text))
                 self.written_files[path] = existing + stdout.text
                 stdout = Flow("", stdout.sources)
         return stdout
@@ -403,12 +403,11 @@ class Shell:
             arguments = arguments[1:]
         if not arguments:
             return EMPTY
-        self.spend(COMMAND_STEPS + len(arguments) // 10)
-        self.spend_text(sum(map(len, arguments)))
-        path = unmark(arguments[0])
+        self.budget.spend(COMMAND_STEPS + len(arguments) // 10, sum(map(len, arguments)))
+        path, *words = unmark_all(arguments)
         if has_glob(arguments[0]):
             self.findings.depends_on_files = True
-            path = first_glob_match(arguments[0], self.directory, self.spend)
+            path = first_glob_match(arguments[0], self.directory, self.budget.spend)
         name = path.rstrip("/").rpartition("/")[2]
         if name in self.functions and name == path:
             return self._call_function(name, arguments[1:], stdin)
@@ -422,10 +421,10 @@ class Shell:
         stdin = stdin if stdin is not EMPTY else self.default_stdin
         inherited = self.inherited_sources if any(UNKNOWN in argument for argument in arguments) else ()
         all_sources = tuple(dict.fromkeys((*sources, *stdin.sources, *inherited)))
-        self.findings.programs.append(Program(name, tuple(map(unmark, arguments[1:])), all_sources))
+        self.findings.programs.append(Program(name, tuple(words), all_sources))
         handler = self.handlers.get(name) or self.handlers.get(name.rstrip("0123456789.")) or self.default_handler
         stdout = handler(self, path, arguments[1:], stdin)
-        self.spend_text(len(stdout.text))
+        self.budget.spend(0, len(stdout.text))
         return Flow(stdout.text, tuple(dict.fromkeys((name, *all_sources, *stdout.sources))))
 
     def _call_function(self, name: str, arguments: list[str], stdin: Flow) -> Flow:

@@ -129,7 +129,7 @@ def _jq(arguments: Sequence[str], _stdin: str) -> str:
     return f"{literals[0]}\n" if literals and parse_arguments(arguments).has_flag("n", "null-input") else UNKNOWN
 
 
-KNOWN_OUTPUT: dict[str, Callable[[Sequence[str], str], str]] = {
+KNOWN_OUTPUT: dict[str, str | Callable[[Sequence[str], str], str]] = {
     "echo": _echo,
     "printf": _printf,
     "base64": _base64,
@@ -140,12 +140,12 @@ KNOWN_OUTPUT: dict[str, Callable[[Sequence[str], str], str]] = {
     "dirname": _dirname,
     **dict.fromkeys(("realpath", "readlink", "which"), _last_argument),
     "yes": _yes,
-    "mktemp": lambda _arguments, _stdin: "/tmp/tmp.headspace\n",  # noqa: S108  # printed, never opened
+    "mktemp": "/tmp/tmp.headspace\n",  # noqa: S108  # printed, never opened
     "tee": lambda _arguments, stdin: stdin,
-    **dict.fromkeys(("true", ":"), lambda _arguments, _stdin: ""),
-    **dict.fromkeys(("grep", "rg", "fd", "git"), lambda _arguments, _stdin: f"./{UNKNOWN}\n"),
+    **dict.fromkeys(("true", ":"), ""),
+    **dict.fromkeys(("grep", "rg", "fd", "git"), f"./{UNKNOWN}\n"),
     **dict.fromkeys(("head", "tail", "sort", "uniq", "tac", "envsubst", "sponge", "pv"), _filter),
     "ls": _ls,
     "jq": _jq,
 }
-"""Functions that return a program's output for its arguments and input. File lists are unknown names below `.`."""
+"""The output of a program, or a function of its arguments and input. File lists are unknown names below `.`."""

@@ -5,6 +5,7 @@ text cannot contain markers, because `without_markers` removes them first.
 """
 
 import re
+from collections.abc import Iterable
 
 from claude_headspace.kernel.policy.call import UNKNOWN
 
@@ -31,6 +32,11 @@ def without_markers(text: str) -> str:
 def unmark(text: str) -> str:
     """Replace markers by the characters that they stand for. `UNKNOWN` stays."""
     return text.translate(_TO_CHARACTERS) if _ALL.search(text) else text
+
+
+def unmark_all(texts: Iterable[str]) -> list[str]:
+    """Replace the markers of several texts."""
+    return [text.translate(_TO_CHARACTERS) if _ALL.search(text) else text for text in texts]
 
 
 def quote(argument: str) -> str:

@@ -8,7 +8,7 @@ from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.guesses import run_guessed_command
 from claude_headspace.inputs.policy.shell.interpreter import Shell
-from claude_headspace.inputs.policy.shell.markers import unmark
+from claude_headspace.inputs.policy.shell.markers import unmark, unmark_all
 from claude_headspace.inputs.policy.shell.scripts import OPAQUE_SOURCES, SHELLS, run_program, run_text
 from claude_headspace.inputs.policy.shell.wrappers import Wrapper, split_wrapped_command
 from claude_headspace.kernel.policy.call import Program, Trait
@@ -19,7 +19,7 @@ HEADSPACE_PROGRAMS = ("headspace", "claude-headspace", "install-hooks.sh")
 
 def run_headspace(shell: Shell, path: str, arguments: list[str], _stdin: Flow) -> Flow:
     """Add a program named after the subcommand, such as `headspace down`, so that rules can match it."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     if path.rpartition("/")[2] == "install-hooks.sh":
         words = ["uninstall" if "--uninstall" in words else "install", *words]
     subcommand = next((index for index, word in enumerate(words) if not word.startswith("-")), None)
@@ -36,7 +36,7 @@ _GIT_FOREIGN = re.compile(r"(?:core\.(?:sshCommand|pager|editor|fsmonitor|hooksP
 
 def run_git(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run the commands that git runs: of `bisect run`, `submodule foreach`, filters, `rebase --exec` and aliases."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     for text in _git_texts(words):
         shell.create_subshell().run(text)
     if words[:2] == ["bisect", "run"]:
@@ -74,11 +74,11 @@ _TMUX_KEYS = ("Enter", "C-m", "KPEnter", "Space")
 
 def run_tmux(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run the shell text of a tmux command."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     start = next((index for index, word in enumerate(words) if word in _TMUX_COMMANDS), None)
     if start is not None:
         rest = parse_arguments(arguments[start + 1 :], _TMUX_VALUED).operands
-        text = " ".join(word for word in map(unmark, rest) if word not in _TMUX_KEYS)
+        text = " ".join(word for word in unmark_all(rest) if word not in _TMUX_KEYS)
         shell.create_subshell().run(text)
     return run_program(shell, path, [], stdin)
 
@@ -154,7 +154,7 @@ def run_editor(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Fl
 
 def run_hash(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     """`hash -p PATH NAME` makes a name run another program."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     if words[:1] == ["-p"] and len(words) == 3:
         shell.aliases[words[2]] = words[1]
     return EMPTY

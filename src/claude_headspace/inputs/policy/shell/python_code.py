@@ -217,8 +217,7 @@ class _PythonAnalysis:
     def _evaluate(self, node: ast.expr) -> str:
         """Return the text that an expression stands for."""
         text = self._evaluate_expression(node)
-        self._budget.spend()
-        self._budget.spend_text(len(text))
+        self._budget.spend(1, len(text))
         return text
 
     def _evaluate_expression(self, node: ast.expr) -> str:

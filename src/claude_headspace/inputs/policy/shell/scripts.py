@@ -11,7 +11,7 @@ from claude_headspace.inputs.policy.shell.guesses import FILTERS, record_mention
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.known_output import KNOWN_OUTPUT
 from claude_headspace.inputs.policy.shell.languages import AWK, LANGUAGES, Language
-from claude_headspace.inputs.policy.shell.markers import unmark
+from claude_headspace.inputs.policy.shell.markers import unmark, unmark_all
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
 _FORK_BOMB = re.compile(r"\$0\s*[&|]\s*\$0")
@@ -28,6 +28,9 @@ OPAQUE_SOURCES = frozenset(
 )
 """Programs that download or decode text. Output of other programs is trusted: `eval "$(ssh-agent -s)"`."""
 
+CREATES_FILES = OPAQUE_SOURCES | {"tee", "ln", "cp", "mv", "install"}
+"""Programs whose files and links are tracked."""
+
 
 def run_program(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run a program without its own handler: record its file uses, run it if it is a script, return its output."""
@@ -43,13 +46,14 @@ def run_program(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> F
         if not is_known(name):
             record_mentioned_files(shell, name, arguments)
         run_guessed_command(shell, name, arguments)
-    _track_files(shell, name, arguments, stdin)
+    if name in CREATES_FILES:
+        _track_files(shell, name, arguments, stdin)
     if name == "cat":
         return Flow(_cat_output(shell, arguments, stdin))
-    if name == "git" and list(map(unmark, arguments)) == ["rev-parse", "--show-toplevel"]:
+    if name == "git" and arguments == ["rev-parse", "--show-toplevel"]:
         return Flow(f"{shell.project or UNKNOWN}\n")
-    output = KNOWN_OUTPUT.get(name)
-    return Flow(output(list(map(unmark, arguments)), stdin.text) if output else UNKNOWN)
+    output = KNOWN_OUTPUT.get(name, UNKNOWN)
+    return Flow(output if isinstance(output, str) else output(unmark_all(arguments), stdin.text))
 
 
 def _record_file_uses(shell: Shell, name: str, file_uses: Sequence[FileUse]) -> None:
@@ -86,7 +90,7 @@ def _saved_urls(name: str, arguments: list[str]) -> list[str]:
     """Return the addresses that a download saves under their last name: `wget URL`, `curl -O URL`."""
     flags = parse_arguments(arguments).flags
     saves = name == "wget" or (name == "curl" and flags & {"O", "remote-name", "J"})
-    return [word for word in map(unmark, arguments) if saves and "://" in word]
+    return [word for word in unmark_all(arguments) if saves and "://" in word]
 
 
 def _copy_content(shell: Shell, source: str, target: str) -> None:
@@ -117,7 +121,7 @@ def run_text(shell: Shell, text: str, sources: Sequence[str]) -> Flow:
 
 def _run_script(shell: Shell, text: str, arguments: list[str], stdin: Flow, *, written_here: bool) -> Flow:
     """Run the text of a file in a subshell. If the file existed before, only certain findings count."""
-    findings = shell.findings if written_here else Findings(shell.findings.budget)
+    findings = shell.findings if written_here else Findings(shell.budget)
     subshell = shell.create_subshell(findings)
     first_line = text.partition("\n")[0]
     if _FORK_BOMB.search(text):
@@ -174,7 +178,7 @@ def _split_shell_options(arguments: list[str]) -> tuple[list[str], str, list[str
 
 def run_eval(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run `eval TEXT`."""
-    return run_text(shell, " ".join(map(unmark, arguments)), shell.current_sources or stdin.sources)
+    return run_text(shell, " ".join(unmark_all(arguments)), shell.current_sources or stdin.sources)
 
 
 def run_source(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
@@ -202,7 +206,7 @@ def run_scheduled(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -
 def run_trap(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
     """Run the text of `trap TEXT SIGNAL`. Its variables may be set later, so only certain findings count."""
     if len(arguments) > 1:
-        findings = Findings(shell.findings.budget)
+        findings = Findings(shell.budget)
         shell.create_subshell(findings).run(unmark(arguments[0]))
         shell.findings.merge_certain(findings)
     return EMPTY
@@ -257,7 +261,7 @@ def run_awk(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
 
 
 def _analyse_code(shell: Shell, language: Language, text: str) -> list[Effect]:
-    budget = shell.findings.budget
+    budget = shell.budget
     budget.spend_source(len(text))
     return language.analyse(text, shell.home, budget)
 

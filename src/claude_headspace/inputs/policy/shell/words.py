@@ -11,6 +11,7 @@ from typing import Protocol
 
 from tree_sitter import Node
 
+from claude_headspace.inputs.policy.shell.budget import Budget
 from claude_headspace.inputs.policy.shell.markers import (
     EMPTY_WORD,
     MARKER_FOR,
@@ -28,17 +29,15 @@ MAX_PATTERN_CHARS = 60
 MAX_STARS = 3
 """In a pattern. The time to match grows with each of them."""
 
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:./-]+")
+"""A text in which no character has a meaning for the shell."""
+
 
 class Scope(Protocol):
     """The state of the shell that an expansion reads and changes."""
 
     home: str
-
-    def spend(self, steps: int = 1) -> None:
-        """Spend steps of the budget."""
-
-    def spend_text(self, chars: int) -> None:
-        """Spend the steps for producing a text."""
+    budget: Budget
 
     def get_variable(self, name: str) -> str:
         """Return the value of a variable, or `UNKNOWN`."""
@@ -54,9 +53,14 @@ class Scope(Protocol):
 
 
 def expand_word(node: Node, scope: Scope) -> list[str]:
-    """Expand a word into arguments."""
+    """Expand a word into arguments. Most words have nothing to expand."""
+    if node.type == "command_name" and node.child_count == 1:
+        node = node.children[0]
+    if node.type in ("word", "number") and _PLAIN.fullmatch(text := node_text(node)):
+        scope.budget.spend(1, len(text))
+        return [text]
     texts = expand_braces(_expand(node, scope, quoted=False, first=True))
-    scope.spend_text(sum(map(len, texts)))
+    scope.budget.spend(0, sum(map(len, texts)))
     return [field for text in texts for field in _split_fields(text)]
 
 
@@ -72,7 +76,7 @@ def _split_fields(text: str) -> Iterator[str]:
 
 
 def _expand(node: Node, scope: Scope, *, quoted: bool, first: bool = False) -> str:
-    scope.spend()
+    scope.budget.spend()
     expander = EXPANDERS.get(node.type)
     if expander is not None:
         return expander(node, scope, quoted)
@@ -138,7 +142,7 @@ def _expand_ansi_string(node: Node, _scope: Scope, _quoted: bool) -> str:
 
 def _mark_expansion(value: str, quoted: bool, scope: Scope) -> str:
     """Mark the splits and globs in an expanded value, unless it is quoted. `IFS` defines where it is split."""
-    scope.spend_text(len(value))
+    scope.budget.spend(0, len(value))
     if quoted:
         return value
     separators = scope.get_variable("IFS")
@@ -168,7 +172,7 @@ def _expand_arithmetic(node: Node, scope: Scope, _quoted: bool) -> str:
 
 def _run_nested_substitutions(node: Node, scope: Scope) -> None:
     """Run the substitutions in an arithmetic expression: `a[$(…)]`."""
-    scope.spend()
+    scope.budget.spend()
     if node.type == "command_substitution":
         scope.run_substitution(node)
         return

@@ -8,7 +8,7 @@ import msgspec
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.interpreter import WATCHED_VARIABLES, Handler, Shell
-from claude_headspace.inputs.policy.shell.markers import quote, unmark
+from claude_headspace.inputs.policy.shell.markers import quote, unmark, unmark_all
 from claude_headspace.inputs.policy.shell.scripts import run_program, run_text
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
@@ -147,7 +147,7 @@ def shell_from_arguments(own_operands: int, valued: tuple[str, ...]) -> Handler:
         for option in arguments[: len(arguments) - len(rest)]:
             if (command := re.match(r"(?:Proxy|Local)Command[= ](.+)", unmark(option), re.DOTALL)) is not None:
                 shell.create_subshell().run(command[1])
-        return shell.create_subshell().run(" ".join(map(unmark, rest)), stdin) if rest else EMPTY
+        return shell.create_subshell().run(" ".join(unmark_all(rest)), stdin) if rest else EMPTY
 
     return run
 
@@ -180,14 +180,14 @@ def run_xargs(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Fl
 
 def _fill(shell: Shell, word: str, placeholder: str, value: str) -> str:
     """Replace a placeholder."""
-    shell.spend_text(word.count(placeholder) * len(value))
+    shell.budget.spend(0, word.count(placeholder) * len(value))
     return word.replace(placeholder, value)
 
 
 def run_parallel(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run GNU parallel: a shell text once per item. Items follow `:::`, or come from the input."""
     rest, _ = split_wrapped_command(arguments, Wrapper(("j", "jobs", "I", "a", "colsep", "C")))
-    words = list(map(unmark, rest))
+    words = unmark_all(rest)
     separator = next((index for index, word in enumerate(words) if word.startswith(":::")), len(words))
     text = " ".join(words[:separator])
     for item in words[separator + 1 :] or stdin.text.split() or [UNKNOWN]:
@@ -229,7 +229,7 @@ def run_find(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flo
 
 def run_fd(shell: Shell, _path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run the program of `fd PATTERN DIRECTORY -x PROGRAM`."""
-    words = list(map(unmark, arguments))
+    words = unmark_all(arguments)
     start = next((index for index, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), None)
     directories = [word for word in arguments[:start] if not word.startswith("-")][1:] or ["."]
     for directory in directories if start is not None else ():
