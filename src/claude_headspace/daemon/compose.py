@@ -188,7 +188,7 @@ def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcSer
     efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
-    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
+    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes, base.connections.limits)
 
 
 def _advertisement(base: Base, address: tuple[str, int], expected: ExpectedHooks) -> Advertisement:
@@ -213,6 +213,7 @@ def _health_reports(
         "conversations": outputs.mission_reports.health,
         "holds": hooks.held.health,
         "notifications": outputs.notifier.health,
+        "connections": base.connections.health,
         "socket": socket.health,
         "stream": stream.health,
     }
