@@ -204,7 +204,7 @@ def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcSer
     efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
-    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
+    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes, base.connections.limits)
 
 
 def _guard_watch(base: Base, inputs: Inputs, others: Callable[[], Iterable[tuple[str, str]]]) -> GuardWatch:
@@ -237,6 +237,7 @@ def _health_reports(
         "conversations": outputs.mission_reports.health,
         "holds": hooks.held.health,
         "notifications": outputs.notifier.health,
+        "connections": base.connections.health,
         "socket": socket.health,
         "stream": stream.health,
     }
