@@ -155,15 +155,15 @@ def test_tool_validator_without_contacts(tmp_path: Path, mode: str, sent: str) -
         assert setup.session(mode).writes("mcp__slack__send_message", "#general") == sent
 
 
-@pytest.mark.parametrize(("mode", "is_told"), [("interactive", True), ("mission", True), ("background", False)])
-def test_task_notifications(setup: Setup, mode: str, is_told: bool) -> None:
+@pytest.mark.parametrize(("mode", "is_informed"), [("interactive", True), ("mission", True), ("background", False)])
+def test_task_notifications(setup: Setup, mode: str, is_informed: bool) -> None:
     """The next prompt of a conversation brings the worker's result once. A background agent never gets it."""
     conversation = setup.session(mode)
     headers = {"X-Headspace-Caller-Session": conversation.id}
     body = {"goal": "Count the tests", "cwd": str(setup.daemon.home)}
     mission = setup.daemon.send("POST", "/api/missions", body, headers, scope="act").json()
     setup.daemon.send("POST", f"/api/missions/{mission['id']}/finish", {"text": "There are 12."}, scope="act")
-    if is_told:
+    if is_informed:
         setup.wait_for_asking("UserPromptSubmit")
     else:
         wait_until(
@@ -171,7 +171,7 @@ def test_task_notifications(setup: Setup, mode: str, is_told: bool) -> None:
             "the end of the worker in the log",
         )
     first = conversation.hook("UserPromptSubmit", prompt="Go on").get("hookSpecificOutput", {})
-    assert ("There are 12." in first.get("additionalContext", "")) is is_told
+    assert ("There are 12." in first.get("additionalContext", "")) is is_informed
     assert conversation.hook("UserPromptSubmit", prompt="And on") == {}
 
 

@@ -38,9 +38,9 @@ def _tmux(folder: Path, *arguments: str) -> str:
 
 def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
     """Grouped by session, window and pane."""
-    told = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
-    daemon.post("user-prompt-submit", {**told, "prompt": "Go"})
-    daemon.post("permission-request", {**told, "tool_name": "Bash", "tool_input": {"command": "x"}})
+    given = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
+    daemon.post("user-prompt-submit", {**given, "prompt": "Go"})
+    daemon.post("permission-request", {**given, "tool_name": "Bash", "tool_input": {"command": "x"}})
     where = {"TMUX_TMPDIR": str(tmp_path)}
     done = run_headspace(daemon.home, "fleet", "--socket", NAME, "--json", **where)
     found = json.loads(done.stdout)

@@ -184,8 +184,8 @@ def test_the_newest_state_has_the_agents_evidence() -> None:
 def test_an_event_has_its_original_payload() -> None:
     """It is not decoded and encoded again."""
     strange = msgspec.structs.replace(event("one", "Stop"), payload=b'{ "session_id" : "one", "x": 1.50 }')
-    (told,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
-    assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(told)
+    (message,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
+    assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(message)
 
 
 def test_unknown_commands_are_refused() -> None:

@@ -15,7 +15,7 @@ Rules
 import contextlib
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -61,6 +61,9 @@ MAX_RECENT_CHARS = 4_000
 """Longer inputs are not remembered: they rarely repeat."""
 
 EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
+
+OFF_BY_PRESET = {"off": "checks no tool calls", "watch": "records what it would do, and stops nothing"}
+PRESET_HINT = "Set `policy_preset` to `guard` (see `headspace config`), and restart the daemon."
 
 NOT_ASKED = "the daemon was down, busy or starting"
 ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
@@ -273,6 +276,13 @@ class PolicyGuard:
             log.warning("guard_off", reason=reason)
 
     # --- health ---
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Why the guard is off, or weaker than it should be, each with what to do."""
+        if effect := OFF_BY_PRESET.get(self._preset):
+            yield f"the policy preset `{self._preset}` {effect}", PRESET_HINT
+        if self._analyser.failure is not None:
+            yield f"{self._analyser.failure}, so they are all asked about", "Run `headspace down && headspace up`."
 
     def health(self) -> tuple[bool, str | None, str]:
         """Return whether the guard runs, the problem with its files if there is one, and details.
