@@ -285,7 +285,11 @@ class PolicyGuard:
             yield f"{self._analyser.failure}, so they are all asked about", "Run `headspace down && headspace up`."
 
     def health(self) -> tuple[bool, str | None, str]:
-        """Return whether the guard runs, the problem with its files if there is one, and details."""
+        """Return whether the guard runs, the problem with its files if there is one, and details.
+
+        Reads changed files first: an invalid one is reported at once, and not with the next tool call.
+        """
+        self._refresh()
         invalid = sum(project.problem is not None for project in self._projects.values())
         projects = f"{PROJECT_FILE} is invalid in {count(invalid, 'project')}" if invalid else None
         problems = "; ".join(filter(None, (self.failure, projects)))
