@@ -30,12 +30,13 @@ def texts(config: ConfigDir, tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("url", [None, "http://127.0.0.1:5055"])
 def test_a_fresh_installation_has_no_problem(config: ConfigDir, tmp_path: Path, url: str | None) -> None:
-    """With both transports, also beside hooks of others, and nothing has to be repaired."""
+    """Also beside hooks of others, and nothing has to be repaired. Hooks over HTTP get no decisions."""
     settings = json.loads(config.settings.read_text())
     settings["hooks"]["Stop"].insert(0, {"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]})
     config.settings.write_text(json.dumps(settings))
     installed.install(plan_install(config, REGISTERED, url), tmp_path / "state", TOKEN)
-    assert texts(config, tmp_path) == []
+    expected = ["the hooks in settings use HTTP, which gets no decisions"] if url else []
+    assert texts(config, tmp_path) == expected
     assert inspection.repair(config, tmp_path / "state", TOKEN) == []
 
 

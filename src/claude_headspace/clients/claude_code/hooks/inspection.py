@@ -17,14 +17,19 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.hooks import settings_file
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED, SINCE, timeout_of
 from claude_headspace.clients.claude_code.hooks.files import read_file, write_file, write_link
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, script_text
 from claude_headspace.clients.claude_code.wire import kebab
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.kernel.hooks import HookKind
 
 INSTALL = "Run `headspace install`."
+SWITCH_TRANSPORT = "`headspace install` switches to the hook script."
+JUDGED = hook_names((HookKind.BEFORE_TOOL,))
+"""The hooks that wait for a decision."""
 
 SWITCHES = {
     "disableAllHooks": "turns all hooks off",
@@ -96,6 +101,8 @@ def hook_problems(config: ConfigDir, name: str) -> Iterator[Problem]:
         if events:
             shown = "all hooks" if len(events) == len(REGISTERED) - len(SINCE) else f"the hooks {_list(events)}"
             yield Problem(f"{shown} of Headspace are {what} in {name}", INSTALL, config.settings)
+    if any(hook.get("type") == "http" for event in JUDGED for hook in own.get(event, ())):
+        yield Problem(f"the hooks in {name} use HTTP, which gets no decisions", SWITCH_TRANSPORT, config.settings)
 
 
 def _effective(group: object) -> list[settings_file.Json]:
