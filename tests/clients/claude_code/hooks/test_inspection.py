@@ -59,6 +59,24 @@ def test_settings_of_every_level_can_turn_hooks_off(tmp_path: Path, settings: di
     assert str(files[1]) in found.hint
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"disableAllHooks": false, "disableAllHooks": true}',
+        '{"n": ' + "9" * 5_000 + ', "disableAllHooks": true}',
+        '{"n": ' + "[" * 3_000 + "]" * 3_000 + ', "disableAllHooks": true}',
+        '\ufeff{"disableAllHooks": true}',
+        '{"disableAllHooks": true, // a comment\n}',
+    ],
+    ids=["twice", "digits", "nested", "byte order mark", "comment"],
+)
+def test_unusual_texts_hide_no_switch(tmp_path: Path, content: str) -> None:
+    """What the client may accept is reported."""
+    path = tmp_path / "settings.json"
+    path.write_text(content)
+    assert [problem.file for problem in inspection.switch_problems(path, "x")] == [path]
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"no JSON", b"\xff", b'{"disableAllHooks": false}', b'{"env": []}'])
 def test_other_settings_turn_nothing_off(tmp_path: Path, content: bytes) -> None:
     """Nor do files that the client cannot read."""

@@ -8,7 +8,9 @@ Rules
 - An edited hook script is reported, not replaced: it can be of another version.
 """
 
+import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -72,11 +74,8 @@ def installed_files(config: ConfigDir) -> list[Path]:
 
 
 def switch_problems(path: Path, name: str) -> Iterator[Problem]:
-    """What a settings file turns off. The client ignores a file that it cannot read."""
-    try:
-        found = _parse(path)
-    except BadConfiguration:
-        return
+    """What a settings file turns off."""
+    found = _parse_as_client(path)
     for key, effect in SWITCHES.items():
         if found.get(key):
             yield Problem(f"`{key}` in {name} {effect}", f"Remove it from {path}.", path)
@@ -124,6 +123,22 @@ def _is_complete(hook: settings_file.Json, event: str, config: ConfigDir) -> boo
 def _list(events: list[str]) -> str:
     shown = ", ".join(events[:3])
     return f"{shown} and {len(events) - 3} more" if len(events) > 3 else shown
+
+
+def _parse_as_client(path: Path) -> settings_file.Json:
+    """The settings as the client reads them: of duplicate keys the last counts, and numbers can be of any length.
+
+    In a text that cannot be parsed here, only the switches are searched: the client may be more tolerant.
+    """
+    try:
+        text = (read_file(path) or b"").decode("utf-8", "replace").removeprefix(settings_file.BYTE_ORDER_MARK)
+    except BadConfiguration:
+        return {}
+    try:
+        found = json.loads(text or "{}", parse_int=float)
+    except (ValueError, RecursionError):
+        return {key: True for key in SWITCHES if re.search(rf'"{key}"\s*:\s*true', text)}
+    return found if isinstance(found, dict) else {}
 
 
 def _parse(path: Path) -> settings_file.Json:
