@@ -58,6 +58,8 @@ def test_edits_of_the_real_client(editor: Editor) -> None:
         reply(tool("Edit", file_path=f"{project}/kept.txt", old_string="b\n", new_string="B\nBB\n")),
         reply(tool("Write", file_path=f"{project}/new.txt", content="hello\n")),
         reply(tool("NotebookEdit", notebook_path=f"{project}/book.ipynb", cell_id="one", new_source="x = 2")),
+        reply(tool("Write", file_path=f"{project}/nums.txt", content="1\n2\n3\n")),
+        reply(bash("sed -i s/3/three/ nums.txt")),
         reply(bash("git -c user.name=Dev -c user.email=d@example.org commit -qam 'By the agent'; echo x > built.txt")),
         reply(text("Done.")),
     ]
@@ -69,9 +71,11 @@ def test_edits_of_the_real_client(editor: Editor) -> None:
         "kept.txt": ("tool", "modified", 2, 1),
         "new.txt": ("tool", "added", 1, 0),
         "book.ipynb": ("tool", "modified", 1, 1),
+        "nums.txt": ("git", "added", 3, 0),
         "built.txt": ("git", "added", 1, 0),
     }
     assert files["kept.txt"]["diff"].endswith("@@ -1,3 +1,4 @@\n a\n-b\n+B\n+BB\n c\n")
+    assert files["nums.txt"]["diff"].endswith("+1\n+2\n+three\n")
     assert "@@ cell one\n-x = 1\n" in files["book.ipynb"]["diff"]
     assert (found["since_commit"], [commit["subject"] for commit in found["commits"]]) == (
         editor.start,

@@ -37,6 +37,14 @@ def test_a_directory_without_a_repository_has_no_changes(tmp_path: Path) -> None
     assert read_changes(str(tmp_path), RepositoryQuery(since=0), build_redactor().text) == RepositoryChanges()
 
 
+def test_a_repository_that_was_deleted_is_a_problem(tmp_path: Path) -> None:
+    """The session started in one, or its directory is gone."""
+    query = RepositoryQuery(since=0)
+    started = RepositoryQuery(since=0, start_commit="0" * 40)
+    assert read_changes(str(tmp_path), started, build_redactor().text).problem == repository_changes.GONE
+    assert read_changes(str(tmp_path / "gone"), query, build_redactor().text).problem == repository_changes.GONE
+
+
 def test_files_of_the_work_tree(repository: Repository) -> None:
     """What a shell command changed, added and deleted, with real line numbers."""
     repository.write("kept.txt", "a\nB\nc\n", at=2001)

@@ -1,8 +1,9 @@
 """Edits of the same file are assembled into one change."""
 
-from claude_headspace.kernel.changes.assemble import assemble, combine, limited, shortened
+from claude_headspace.kernel.changes.assemble import assemble, combine, final_digests, limited, shortened, text_digest
 from claude_headspace.kernel.changes.model import FileChange, FileEdit, Hunk
 from claude_headspace.kernel.changes.unified import compare, format_diff
+from claude_headspace.kernel.redaction.redactor import REDACTED
 
 
 def edit(before: str, after: str, *, created: bool = False) -> FileEdit:
@@ -19,10 +20,17 @@ def test_edits_that_continue_each_other_are_one_diff() -> None:
 
 
 def test_edits_that_do_not_continue_each_other_follow_as_hunks() -> None:
-    """Someone else changed the file between them."""
-    [change] = assemble([(edit("a\n", "b\n"), "one"), (edit("x\n", "y\n"), "one")], "/p")
+    """Someone else changed the file between two commands."""
+    [change] = assemble([(edit("a\n", "b\n"), "one"), (edit("x\n", "y\n"), "two")], "/p")
     assert change.diff.count("@@ -1 +1 @@") == 2
-    assert (change.added, change.removed, change.command_ids) == (2, 2, ("one",))
+    assert (change.added, change.removed, change.command_ids) == (2, 2, ("one", "two"))
+
+
+def test_what_changed_between_two_edits_of_a_command_is_included() -> None:
+    """A shell command changed another line."""
+    [change] = assemble([(edit("1\n2\n3\n", "A\n2\n3\n"), "one"), (edit("A\nB\n3\n", "A\nB\nC\n"), "one")], "/p")
+    assert change.diff.endswith("@@ -1,3 +1,3 @@\n-1\n-2\n-3\n+A\n+B\n+C\n")
+    assert (change.added, change.removed, change.complete) == (3, 3, True)
 
 
 def test_edits_without_texts_follow_as_hunks() -> None:
@@ -31,6 +39,14 @@ def test_edits_without_texts_follow_as_hunks() -> None:
     [change] = assemble([(patch, ""), (patch, "")], "/p")
     assert change.diff.count("@@ -7 +7 @@") == 2
     assert change.command_ids == ()
+
+
+def test_the_text_after_the_last_edit_is_known_by_its_digest() -> None:
+    """Line ends do not count. Without the text, and with redacted parts, there is none."""
+    two = [(edit("a\n", "b\n"), "one"), (edit("b\n", "c\n"), "one")]
+    assert final_digests(two, "/p") == {"a.txt": text_digest("\ufeffc\r\n")} != {"a.txt": text_digest("b\n")}
+    assert final_digests([*two, (edit("c\n", f"{REDACTED}\n"), "one")], "/p") == {}
+    assert final_digests([*two, (FileEdit(path="/p/a.txt"), "one")], "/p") == {}
 
 
 def test_a_file_that_ends_as_it_was_is_no_change() -> None:
@@ -87,6 +103,8 @@ def test_the_repository_shows_what_a_shell_command_changed_as_well() -> None:
     [combined] = combine([tool], [git], is_command=False)
     assert (combined.diff, combined.source, combined.command_ids) == (git.diff, "git", ("one",))
     assert combine([tool], [git], is_command=True) == [tool]
+    [outdated] = combine([tool], [git], is_command=True, changed_since={"a.txt"})
+    assert (outdated.diff, outdated.source, outdated.command_ids) == (git.diff, "git", ("one",))
 
 
 def test_tool_calls_that_were_undone_since_are_shown() -> None:

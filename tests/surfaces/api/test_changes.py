@@ -124,6 +124,20 @@ def test_each_command_has_its_own(repository: Repository) -> None:
     play(repository, story)
 
 
+def test_a_file_that_the_shell_changed_after_its_edit(repository: Repository) -> None:
+    """The command has all changes of the file, by git. A later change of the file does not belong to it."""
+    repository.write("kept.txt", "a\nB\nC\n", at=2015)
+
+    async def story(laptop: Machine, _page: Machine) -> None:
+        [file] = (await laptop.view("1")).files
+        assert (file.source, file.added, file.removed, len(file.command_ids)) == ("git", 2, 2, 1)
+        repository.write("kept.txt", "a\nB\nD\n", at=2110)
+        [file] = (await laptop.view("1")).files
+        assert (file.source, file.added, file.removed) == ("tool", 1, 1)
+
+    play(repository, story)
+
+
 def test_another_machine_asks_the_machine_of_the_agent(repository: Repository) -> None:
     """Both give the same answer."""
     shell_changes(repository)

@@ -27,7 +27,7 @@ def is_transcript(path: str, root: Path) -> bool:
 
 
 def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
-    """The transcripts that there are, sessions before sub-agents, the oldest first."""
+    """All transcripts: those of sessions before those of sub-agents, the oldest first."""
     found = []
     for root in roots:
         for path in (*root.glob("*/*.jsonl"), *root.glob("*/*/subagents/agent-*.jsonl")):
@@ -58,7 +58,7 @@ def notes_line(path: str, notes: bytes) -> bytes:
 
 
 def is_entry(path: Path) -> bool:
-    """Whether a file is a registry entry. Beside them lie keys of the clients, which are never read."""
+    """Whether a file is a registry entry. The directory also has key files of the clients, which are never read."""
     return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
 
 

@@ -5,7 +5,8 @@ Rules
   which it was last modified; a deleted one to work that is not over.
 - The diff starts at the commit that was checked out when the session started. If it is unknown, at the last commit
   before that time.
-- A directory without a repository has no changes here, which is not a problem.
+- A directory without a repository has no changes here, which is not a problem, unless it had one when the session
+  started.
 - Secrets are redacted as in stored events.
 """
 
@@ -13,13 +14,14 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.inputs.repository.git import Git, GitError, split_texts
-from claude_headspace.kernel.changes.assemble import limited
+from claude_headspace.kernel.changes.assemble import limited, text_digest
 from claude_headspace.kernel.changes.git_output import DIFF_OPTIONS, LOG_FORMAT, parse_diff, parse_log
 from claude_headspace.kernel.changes.model import Commit, FileChange
 from claude_headspace.kernel.changes.unified import added_lines, format_diff
@@ -30,6 +32,8 @@ MAX_NEW_FILES = 1_000
 MAX_NEW_FILE_BYTES = 512 * 1024
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree without files, which git knows in every repository."""
+
+GONE = "It does not exist any more."
 
 COMMIT = re.compile("[0-9a-f]{40}([0-9a-f]{24})?")
 
@@ -59,13 +63,15 @@ class RepositoryChanges(msgspec.Struct, frozen=True, kw_only=True):
     head_commit: str | None = None
     commits: list[Commit] = []
     files: list[FileChange] = []
+    digests: dict[str, str] = {}
+    """Of a command, by path: the digest of a file that was last modified in its time."""
     problem: str | None = None
 
 
 def read_changes(root: str, query: RepositoryQuery, redact: Redact) -> RepositoryChanges:
     """The changes in the repository with this root."""
     if not (Path(root) / ".git").exists():
-        return RepositoryChanges()
+        return RepositoryChanges(problem=GONE if query.start_commit or not Path(root).exists() else None)
     git, head = Git(root), locate_project(root).commit
     try:
         head = head or git.read("rev-parse", "--verify", "--quiet", "HEAD", accept=(0, 1)).decode().strip() or None
@@ -89,13 +95,25 @@ class _Reader:
         earlier = [commit for commit in history if commit.at // SECOND < self._query.since // SECOND]
         commits = [commit for commit in history if self._query.includes(commit.at)]
         base = earlier[-1].id if self._query.is_command and earlier else start
-        files = self._files(base, commits, is_newest=not history or history[-1] in (*commits, *earlier))
+        files = list(self._files(base, commits, is_newest=not history or history[-1] in (*commits, *earlier)))
         return RepositoryChanges(
             since_commit=None if base == EMPTY_TREE else base,
             head_commit=self._head,
             commits=[msgspec.structs.replace(commit, subject=redact(commit.subject)) for commit in commits],
             files=limited([_redacted(file, redact) for file in files], self._query.max_characters),
+            digests=dict(self._digests(files)) if self._query.is_command else {},
         )
+
+    def _digests(self, files: Sequence[FileChange]) -> Iterator[tuple[str, str]]:
+        """What the files contain now, unless they were modified after the work. Large and binary files are left out."""
+        for file in files[:MAX_NEW_FILES]:
+            modified = self._modified_at(file.path)
+            if modified is None or not self._query.includes(modified):
+                continue
+            content, size = _read_file(Path(self._root) / file.path) or (b"", -1)
+            with suppress(UnicodeDecodeError):
+                if len(content) == size:
+                    yield file.path, text_digest(content.decode())
 
     def _start(self) -> str:
         """The commit at the start of the session; the empty tree if there was none."""

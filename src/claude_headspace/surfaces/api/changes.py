@@ -76,7 +76,10 @@ class Changes:
 
 def _view(scope: Scope, tools: ToolChanges, repository: RepositoryChanges, paths: frozenset[str]) -> ChangesView:
     is_command = scope.command is not None
-    files = limited_files(combine(tools.files, repository.files, is_command=is_command), paths)
+    known = repository.digests
+    changed_since = {path for path, digest in tools.digests.items() if known.get(path, digest) != digest}
+    combined = combine(tools.files, repository.files, is_command=is_command, changed_since=changed_since)
+    files = limited_files(combined, paths)
     return ChangesView(
         agent_id=scope.agent.id,
         command_id=scope.command.id if scope.command is not None else None,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from claude_headspace.clients.changes import EDIT_EVENTS, file_edits
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Command
-from claude_headspace.kernel.changes.assemble import Attributed, assemble
+from claude_headspace.kernel.changes.assemble import Attributed, assemble, final_digests
 from claude_headspace.kernel.changes.model import FileChange
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.ports import EventFilter, Reader, StoredEvent
@@ -51,6 +51,8 @@ class ToolChanges:
 
     files: list[FileChange]
     complete: bool
+    digests: dict[str, str]
+    """By path: the digest of the text after the last edit, where it is known."""
 
 
 class ChangeQueries:
@@ -76,8 +78,9 @@ class ChangeQueries:
 
     def by_tools(self, scope: Scope) -> ToolChanges:
         """The changes by tool calls, assembled by file."""
-        pages = _Pages(self._reader, scope)
-        return ToolChanges(assemble(pages.edits(), scope.agent.project.root), pages.complete)
+        pages, root = _Pages(self._reader, scope), scope.agent.project.root
+        edits = pages.edits()
+        return ToolChanges(assemble(edits, root), pages.complete, final_digests(edits, root))
 
 
 class _Pages:
