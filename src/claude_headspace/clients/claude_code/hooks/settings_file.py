@@ -85,7 +85,7 @@ def remove(text: str, name: str, previous_status_line: object = None) -> str:
 
 
 def without_empty_hooks(text: str) -> Json:
-    """Settings without empty lists of hooks, which adding and removing hooks does not keep. To compare two of them."""
+    """Settings without empty lists of hooks, to compare two texts: adding and removing hooks drops such lists."""
     settings = parse(text, "")
     hooks = {event: groups for event, groups in settings.pop("hooks", {}).items() if groups}
     return {**settings, **({"hooks": hooks} if hooks else {})}
