@@ -37,7 +37,9 @@ def analyse_call(
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
         raise TypeError("the input of the tool call is not an object")
-    commands = tuple(_find_commands(tool, tool_input))
+    commands: tuple[str, ...] = (tool.command,) if tool.kind is ToolKind.SHELL else ()
+    if tool.kind is ToolKind.MCP:
+        commands = tuple(_find_commands(tool_input))
     directory = directory if directory.startswith("/") else home or "/"
     invocation = Invocation(tool.name, commands, tool.files, directory, home, project)
     effects = analyse(invocation) if commands or tool.files else Effects()
@@ -69,13 +71,8 @@ COMMAND_FIELDS = (
 ARGUMENT_FIELDS = ("args", "arguments", "argv")
 
 
-def _find_commands(tool: ToolUse, tool_input: dict[str, Any]) -> list[str]:
-    """Return the shell texts that a tool runs. MCP tools name them in many ways."""
-    if tool.kind is ToolKind.SHELL:
-        command = tool_input.get("command")
-        return [command] if isinstance(command, str) else []
-    if tool.kind is not ToolKind.MCP:
-        return []
+def _find_commands(tool_input: dict[str, Any]) -> list[str]:
+    """Return the shell texts that an MCP tool runs. There are many names for them."""
     texts: list[str] = []
     for field in COMMAND_FIELDS:
         value = tool_input.get(field)
