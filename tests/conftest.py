@@ -1,8 +1,7 @@
-"""What every test stands on: a home of its own, and the long soaks only when asked for.
+"""Setup of all tests: a scratch home, and long tests only on request.
 
-The whole session, collection included, runs with HOME and everything that points into it in a scratch directory, and
-without a trace of a Claude Code session or a tmux pane that it may have been started from. A test that reaches the real
-`~/.claude` all the same fails the session.
+The session, including collection, runs with a scratch HOME and without variables of a Claude Code session or a tmux
+pane that it may have been started from. A test that changes the real `~/.claude` fails the session.
 """
 
 import os
@@ -77,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips the long soaks, and says how to run them."""
+    """Skips the long tests; the reason names the option."""
     if config.getoption("--full"):
         return
     for item in items:
@@ -87,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _real_home_stays_untouched() -> Iterator[None]:
-    """Fails the session if the real Claude Code configuration changed meanwhile."""
+    """Fails the session if the real Claude Code configuration changed."""
     yield
     touched = [str(path) for path, before in BEFORE.items() if _changed_at(path) != before]
     if touched:
@@ -103,6 +102,6 @@ def _temporary_journals() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """One PostgreSQL for everybody; each takes a database of its own."""
+    """One PostgreSQL server for all tests. Each test uses its own database."""
     with running_postgres(durable=False) as server:
         yield server

@@ -1,11 +1,11 @@
-"""Real terminals for tests: a tmux server of its own, and a small client that behaves like Claude Code in it.
+"""Terminals for tests: a separate tmux server, and a small client that behaves like Claude Code.
 
     with terminal(tmp_path, daemon) as tmux:
         pane = tmux.start("claude")
         tmux.keys(pane, "hello", "Enter")
 
-The client reads prompts as Claude Code does (raw, with bracketed paste), fires the installed hooks, and writes down
-what it was given. It is a stand-in where the real one is not at hand; what it does not do is not tested with it.
+The client reads prompts as Claude Code does (raw, with bracketed paste), fires the installed hooks, and records its
+input. It replaces the real client where that is not available.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ finally:
 
 
 class Terminal:
-    """A tmux server with nobody else in it."""
+    """A tmux server that only the test uses."""
 
     def __init__(self, folder: Path, daemon: RunningDaemon, width: int = 120, height: int = 30) -> None:
         self.daemon = daemon
@@ -163,7 +164,7 @@ class Terminal:
 
     @property
     def env(self) -> dict[str, str]:
-        """What programs in the terminal see."""
+        """The environment of programs in the terminal."""
         home = self.daemon.home
         return {
             **environment(home),
@@ -180,7 +181,7 @@ class Terminal:
     # --- tmux ---
 
     def tmux(self, *arguments: str, check: bool = True) -> str:
-        """A command of this server; what it says."""
+        """Run a tmux command; returns its output."""
         done = subprocess.run(
             ["tmux", "-f", "/dev/null", *arguments],
             env=self.env,
@@ -193,7 +194,7 @@ class Terminal:
         return done.stdout.rstrip("\n")
 
     def start(self, command: str, session: str = "", project: str = "", **variables: str) -> str:
-        """Run a command in a new session, in a directory of its own; the id of its pane."""
+        """Run a command in a new session and directory; returns the id of its pane."""
         directory = self.projects / (project or f"p{uuid.uuid4().hex[:6]}")
         directory.mkdir(parents=True, exist_ok=True)
         width, height = self._size
@@ -206,17 +207,18 @@ class Terminal:
         self.tmux("send-keys", "-t", pane, *keys)
 
     def screen(self, pane: str) -> str:
-        """What a pane shows."""
+        """The content of a pane."""
         return self.tmux("capture-pane", "-p", "-t", pane)
 
     def wait_for(self, pane: str, text: str) -> str:
-        """Wait until a pane shows a text; the whole screen."""
-        wait_until(lambda: text in self.screen(pane), f"{text!r} on the screen")
+        """Wait until a pane shows a text, also over two lines; returns its content."""
+        shown = partial(self.tmux, "capture-pane", "-pJ", "-t", pane)
+        wait_until(lambda: text in shown(), f"{text!r} on the screen")
         return self.screen(pane)
 
     @contextlib.contextmanager
     def attached(self, session: str) -> Iterator[None]:
-        """Somebody sits in front of a session: `script` gives him a terminal."""
+        """A person is attached to a session: `script` provides the terminal."""
         command = ["script", "-qec", f"tmux attach -t {shlex.quote(session)}", "/dev/null"]
         with subprocess.Popen(command, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as person:
             try:
@@ -226,18 +228,18 @@ class Terminal:
                 person.kill()
 
     def end(self) -> None:
-        """End the server and all that runs in it."""
+        """End the server and everything in it."""
         self.tmux("kill-server", check=False)
         shutil.rmtree(self.sockets, ignore_errors=True)
 
     # --- the client ---
 
     def notes(self) -> list[dict[str, Any]]:
-        """What the clients wrote down."""
+        """What the clients recorded."""
         return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
     def prompts(self) -> list[str]:
-        """What they were given to do."""
+        """The prompts that the clients received."""
         return [note["prompt"] for note in self.notes() if "prompt" in note]
 
     def agent_in(self, pane: str, state: str = "idle") -> dict[str, Any]:
@@ -251,7 +253,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def terminal(folder: Path, daemon: RunningDaemon, **size: int) -> Iterator[Terminal]:
-    """A terminal that is ended whatever happens."""
+    """A terminal that is closed at the end."""
     made = Terminal(folder, daemon, **size)
     try:
         yield made
@@ -260,7 +262,7 @@ def terminal(folder: Path, daemon: RunningDaemon, **size: int) -> Iterator[Termi
 
 
 def run_in(terminal: Terminal, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command of Headspace beside the terminal, in a pipe."""
+    """Run a command of Headspace outside the terminal, with a pipe as output."""
     return subprocess.run(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env={**terminal.env, **variables},

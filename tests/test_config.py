@@ -21,7 +21,7 @@ from claude_headspace.errors import BadConfiguration
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """The paths of a home of its own."""
+    """The paths of a scratch home."""
     return find_paths({"HEADSPACE_HOME": str(tmp_path)})
 
 

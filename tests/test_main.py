@@ -275,7 +275,7 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def spoil(home: Path) -> None:
-    """Change what is shown behind the journal's back."""
+    """Change a projection without the journal."""
     with sqlite3.connect(home / "headspace.db") as database:
         database.execute("UPDATE roster SET name = 'impostor'")
     database.close()
@@ -305,9 +305,9 @@ def test_db_commands_in_json(used: Path) -> None:
     spoil(used)
     found = headspace(used, "db", "verify", "--json")
     assert found.returncode == 1
-    told = json.loads(found.stdout)
-    assert told["ok"] is False
-    assert told["differences"][0]["table"] == "roster"
+    result = json.loads(found.stdout)
+    assert result["ok"] is False
+    assert result["differences"][0]["table"] == "roster"
     assert json.loads(headspace(used, "db", "rebuild", "--json").stdout) == {"events": 3}
     assert json.loads(headspace(used, "db", "verify", "--json").stdout) == {"ok": True, "differences": []}
     assert json.loads(headspace(used, "db", "upgrade", "--json").stdout) == {"up_to_date": True}

@@ -178,6 +178,14 @@ class Received(NamedTuple):
         return Received(envelope, event, self.body)
 
 
+class GuardProblem(msgspec.Struct, frozen=True):
+    """Why the guards are off for some or all agents, since when, and what to do."""
+
+    since: Micros
+    text: str
+    hint: str
+
+
 class HookCounters(Protocol):
     """Counts hooks."""
 
@@ -282,6 +290,9 @@ class AgentReader(Protocol):
 
     def agent_by_session(self, session_id: str) -> Agent | None:
         """The agent that owns a session of the client."""
+
+    def agent_by_wrapper(self, wrapper_id: str) -> Agent | None:
+        """The agent whose client was started with this id (`CLAUDE_SESSION_ID`)."""
 
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, in order of time."""

@@ -1,4 +1,4 @@
-"""Whatever arrives, an event comes out of it: what fits is kept, the rest is data and noted."""
+"""Decoding: every envelope gives an event. What does not fit is left out and reported as an anomaly."""
 
 import msgspec
 import pytest
@@ -25,8 +25,8 @@ DirectoryAdded FileChanged WorktreeCreate WorktreeRemove TeammateIdle Elicitatio
 """.split()
 
 
-def told(name: str, **payload: object) -> Event:
-    """A hook, decoded."""
+def decode_hook(name: str, **payload: object) -> Event:
+    """Decode a hook."""
     return decode(envelope(name, 1, payload))
 
 
@@ -34,20 +34,20 @@ def told(name: str, **payload: object) -> Event:
 
 
 def test_all_33_hooks_have_a_wire_type() -> None:
-    """The hooks of Claude Code 2.1.325 are all known, and no other is."""
+    """All hooks of Claude Code 2.1.325, and no others."""
     assert len(HOOK_NAMES) == 33
     assert set(wire.HOOKS) == set(HOOK_NAMES)
 
 
-def test_every_name_with_a_meaning_is_a_known_hook() -> None:
-    """A misspelt name in the decoder's tables would never be used: there is none."""
+def test_the_tables_name_only_known_hooks() -> None:
+    """A misspelt name in a table of the decoder would never be used."""
     assert set(FACTS) | set(TOOL_FACTS) | set(KINDS) <= set(HOOK_NAMES)
     assert set(FACTS_IN_SUBAGENT) <= set(FACTS)
 
 
 @pytest.mark.parametrize("name", HOOK_NAMES)
-def test_an_empty_payload_is_enough(name: str) -> None:
-    """Every field of every hook may be missing, without anything being odd about it."""
+def test_an_empty_payload_is_no_anomaly(name: str) -> None:
+    """Every field of every hook may be missing."""
     event = decode(envelope(name, 1, b"{}"))
     assert (event.meta.name, event.meta.session_id, event.anomaly) == (name, "", None)
 
@@ -55,20 +55,20 @@ def test_an_empty_payload_is_enough(name: str) -> None:
 # --- what every event comes with --------------------------------------------------------------------------------------
 
 
-def test_the_moment_is_the_envelopes_and_not_the_payloads() -> None:
+def test_the_time_is_that_of_the_envelope() -> None:
     """A timestamp inside a payload is only data."""
-    assert told("SessionStart", timestamp=1234567890).meta.at == time_at(1)
+    assert decode_hook("SessionStart", timestamp=1234567890).meta.at == time_at(1)
 
 
-def test_both_spellings_of_the_directory_are_understood() -> None:
-    """`cwd` and `working_directory` are the same thing; the client's own word counts first."""
+def test_both_spellings_of_the_directory_are_decoded() -> None:
+    """`cwd` and `working_directory` mean the same; `cwd` comes first."""
     assert decode(envelope("Stop", 1, b'{"working_directory":"/a"}')).meta.cwd == "/a"
     assert decode(envelope("Stop", 1, b'{"working_directory":"/a","cwd":"/b"}')).meta.cwd == "/b"
 
 
-def test_session_prompt_mode_and_thread_are_kept() -> None:
-    """The common fields reach the event."""
-    meta = told(
+def test_common_fields_are_decoded() -> None:
+    """Session, prompt, mode and thread."""
+    meta = decode_hook(
         "PreToolUse",
         transcript_path="/t.jsonl",
         prompt_id="p1",
@@ -80,8 +80,8 @@ def test_session_prompt_mode_and_thread_are_kept() -> None:
     assert (meta.permission_mode, meta.subagent_id, meta.subagent_type) == ("plan", "sub-1", "Explore")
 
 
-def test_the_context_comes_along() -> None:
-    """What was found out around the event is part of it."""
+def test_the_event_has_the_observations_of_its_envelope() -> None:
+    """Process, terminal and project."""
     context = Observations(client_pid=7, branch="main")
     assert decode(envelope("Stop", 1, {}, observations=context)).observations == context
 
@@ -90,8 +90,8 @@ def test_the_context_comes_along() -> None:
 
 
 def test_a_question_has_its_options() -> None:
-    """AskUserQuestion is asked with texts, headers and options."""
-    fact = told("PreToolUse", **question("call-1")).fact
+    """AskUserQuestion has texts, headers and options."""
+    fact = decode_hook("PreToolUse", **question("call-1")).fact
     assert isinstance(fact, facts.ToolStarted)
     assert fact.ask == Ask(
         "question",
@@ -102,15 +102,15 @@ def test_a_question_has_its_options() -> None:
 
 @pytest.mark.parametrize(("tool", "kind"), [("ExitPlanMode", "plan"), ("EnterPlanMode", "plan")])
 def test_plan_modes_wait_for_a_plan(tool: str, kind: str) -> None:
-    """Entering and leaving plan mode ask the human."""
-    fact = told("PreToolUse", **(plan("call-1") | {"tool_name": tool})).fact
+    """Entering and leaving plan mode ask the user."""
+    fact = decode_hook("PreToolUse", **(plan("call-1") | {"tool_name": tool})).fact
     assert isinstance(fact, facts.ToolStarted)
     assert fact.ask == Ask(kind, "1. Do it")
 
 
-def test_other_tools_ask_nobody() -> None:
-    """A shell command is no question."""
-    fact = told("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="call-1").fact
+def test_other_tools_ask_nothing() -> None:
+    """A shell command is not a question."""
+    fact = decode_hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="call-1").fact
     assert isinstance(fact, facts.ToolStarted)
     assert (fact.call_id, fact.tool, fact.summary, fact.ask) == ("call-1", "Bash", "ls", None)
 
@@ -118,7 +118,7 @@ def test_other_tools_ask_nobody() -> None:
 def test_a_dialog_has_the_digest_of_its_call() -> None:
     """PermissionRequest names no call: the same input gives the same digest as PreToolUse."""
     body = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
-    before, dialog = told("PreToolUse", **body).fact, told("PermissionRequest", **body).fact
+    before, dialog = decode_hook("PreToolUse", **body).fact, decode_hook("PermissionRequest", **body).fact
     assert isinstance(before, facts.ToolStarted)
     assert isinstance(dialog, facts.PermissionAsked)
     assert before.digest == dialog.digest != digest({"command": "rm"})
@@ -126,24 +126,24 @@ def test_a_dialog_has_the_digest_of_its_call() -> None:
 
 
 def test_suggestions_of_a_dialog_are_kept_as_json() -> None:
-    """The client's own suggestions of rules come along."""
-    fact = told("PermissionRequest", tool_name="Bash", permission_suggestions=[{"type": "setMode"}]).fact
+    """Unchanged, as the client sent them."""
+    fact = decode_hook("PermissionRequest", tool_name="Bash", permission_suggestions=[{"type": "setMode"}]).fact
     assert isinstance(fact, facts.PermissionAsked)
     assert fact.suggestions == '[{"type":"setMode"}]'
 
 
-def test_the_answer_of_a_question_is_read() -> None:
-    """The end of a question brings what was chosen."""
-    fact = told("PostToolUse", **answered("call-1")).fact
+def test_the_end_of_a_question_has_the_answers() -> None:
+    """The selected labels are decoded."""
+    fact = decode_hook("PostToolUse", **answered("call-1")).fact
     assert isinstance(fact, facts.ToolFinished)
     assert (fact.call_id, fact.answer) == ("call-1", "Which colour? Red")
 
 
 def test_background_work_is_recognised() -> None:
-    """A shell that goes on and a sub-agent that was only launched are told by the response."""
-    shell = told("PostToolUse", tool_input={"command": "sleep 9"}, tool_response={"backgroundTaskId": "b1"}).fact
-    sub = told("PostToolUse", tool_response={"status": "async_launched", "agentId": "a1"}).fact
-    done = told("PostToolUse", tool_response={"status": "completed", "agentId": "a1"}).fact
+    """From the response: a shell that continues, and a sub-agent that was only launched."""
+    shell = decode_hook("PostToolUse", tool_input={"command": "sleep 9"}, tool_response={"backgroundTaskId": "b1"}).fact
+    sub = decode_hook("PostToolUse", tool_response={"status": "async_launched", "agentId": "a1"}).fact
+    done = decode_hook("PostToolUse", tool_response={"status": "completed", "agentId": "a1"}).fact
     assert isinstance(shell, facts.ToolFinished)
     assert isinstance(sub, facts.ToolFinished)
     assert isinstance(done, facts.ToolFinished)
@@ -151,27 +151,27 @@ def test_background_work_is_recognised() -> None:
     assert (sub.background_subagent, done.background_subagent) == ("a1", None)
 
 
-def test_a_task_notification_was_typed_by_nobody() -> None:
-    """The prompt that brings finished work names its task; any other was typed."""
-    assert told("UserPromptSubmit", prompt=task_notification("b1")).fact == facts.PromptSubmitted(
+def test_a_task_notification_is_not_a_typed_prompt() -> None:
+    """A prompt with the result of finished work names its task. Any other prompt was typed."""
+    assert decode_hook("UserPromptSubmit", prompt=task_notification("b1")).fact == facts.PromptSubmitted(
         task_notification("b1"), "b1"
     )
-    assert told("UserPromptSubmit", prompt="<task-notification>").fact == facts.PromptSubmitted(
+    assert decode_hook("UserPromptSubmit", prompt="<task-notification>").fact == facts.PromptSubmitted(
         "<task-notification>", ""
     )
-    assert told("UserPromptSubmit", prompt="What is <task-notification>?").fact == facts.PromptSubmitted(
+    assert decode_hook("UserPromptSubmit", prompt="What is <task-notification>?").fact == facts.PromptSubmitted(
         "What is <task-notification>?"
     )
 
 
-def test_only_what_runs_is_listed() -> None:
-    """A Stop lists background work; finished entries do not count, and no list is not an empty one."""
+def test_only_running_tasks_are_listed() -> None:
+    """Finished entries in the list of a Stop do not count, and a missing list is not an empty one."""
     tasks = [*running("a1", "b1"), {"id": "b2", "type": "shell", "status": "completed"}]
-    listed = told("Stop", last_assistant_message="Done.", background_tasks=tasks).fact
+    listed = decode_hook("Stop", last_assistant_message="Done.", background_tasks=tasks).fact
     assert isinstance(listed, facts.TurnStopped)
     assert [task.id for task in listed.background or ()] == ["a1", "b1"]
-    assert told("Stop").fact == facts.TurnStopped(None, None)
-    assert told("Stop", background_tasks=[]).fact == facts.TurnStopped(None, ())
+    assert decode_hook("Stop").fact == facts.TurnStopped(None, None)
+    assert decode_hook("Stop", background_tasks=[]).fact == facts.TurnStopped(None, ())
 
 
 @pytest.mark.parametrize(
@@ -186,32 +186,32 @@ def test_only_what_runs_is_listed() -> None:
     ],
 )
 def test_notifications_imply_a_dialog_or_none(kind: str, asks: str | None) -> None:
-    """Only some notifications tell of something open."""
-    fact = told("Notification", notification_type=kind, message="Hear me").fact
+    """Only some kinds of notifications report an open dialog."""
+    fact = decode_hook("Notification", notification_type=kind, message="Hear me").fact
     assert fact == facts.AttentionRequested(kind, "Hear me", Ask(asks, "Hear me") if asks else None)
 
 
 @pytest.mark.parametrize("kind", [None, ""])
-def test_a_subagent_without_a_type_is_none(kind: str | None) -> None:
-    """Compaction and prompt suggestions fire SubagentStop for nobody."""
-    assert told("SubagentStop", agent_id="a1", agent_type=kind).fact == facts.Observed()
-    assert told("SubagentStop", agent_id="a1", agent_type="Explore").fact == facts.SubagentStopped()
+def test_a_stop_without_a_type_is_no_subagent(kind: str | None) -> None:
+    """Compaction and prompt suggestions fire such a SubagentStop."""
+    assert decode_hook("SubagentStop", agent_id="a1", agent_type=kind).fact == facts.Observed()
+    assert decode_hook("SubagentStop", agent_id="a1", agent_type="Explore").fact == facts.SubagentStopped()
 
 
 @pytest.mark.parametrize("name", ["Stop", "StopFailure"])
-def test_the_end_of_a_subagents_turn_is_its_own(name: str) -> None:
-    """A Stop that a sub-agent fires stops the sub-agent."""
-    assert told(name, agent_id="a1", agent_type="Explore").fact == facts.SubagentStopped()
+def test_a_stop_of_a_subagent_ends_the_subagent(name: str) -> None:
+    """Not the turn of the agent."""
+    assert decode_hook(name, agent_id="a1", agent_type="Explore").fact == facts.SubagentStopped()
 
 
 @pytest.mark.parametrize("name", ["SessionStart", "SessionEnd", "UserPromptSubmit", "PreCompact", "CwdChanged"])
-def test_a_subagents_context_is_not_the_agents(name: str) -> None:
-    """Sessions, prompts and directories of a sub-agent say nothing of the agent."""
-    assert told(name, agent_id="a1", agent_type="Explore").fact == facts.Observed()
+def test_session_hooks_of_a_subagent_are_ignored(name: str) -> None:
+    """Sessions, prompts and directories of a sub-agent are not those of the agent."""
+    assert decode_hook(name, agent_id="a1", agent_type="Explore").fact == facts.Observed()
 
 
-def test_the_registry_tells_states_and_dialogs() -> None:
-    """An entry of the client's registry becomes what the client says of itself."""
+def test_registry_entries_are_decoded() -> None:
+    """They report the status of the client and its dialog."""
 
     def entry(**fields: object) -> facts.Fact:
         body = msgspec.json.encode({"sessionId": "session-1", "pid": 7} | fields)
@@ -229,7 +229,7 @@ def test_the_registry_tells_states_and_dialogs() -> None:
 
 
 def test_a_vanished_process_and_a_new_name() -> None:
-    """What the process table and an operator tell."""
+    """Events of the process table and acts are decoded."""
     gone = decode(envelope("ClientVanished", 1, b"{}", origin=Origin.PROCESS, observations=Observations(client_pid=7)))
     named = decode(envelope("AgentRenamed", 1, b'{"name":"anna"}', origin=Origin.OPERATOR))
     odd = decode(envelope("Danced", 1, b"{}", origin=Origin.OPERATOR))
@@ -239,7 +239,7 @@ def test_a_vanished_process_and_a_new_name() -> None:
 
 
 def test_a_summary_is_one_short_line() -> None:
-    """White space is folded and long texts are cut at a word's end."""
+    """White space is folded, and long text is cut at the end of a word."""
     assert one_line(" a\n\n  b ") == "a b"
     assert one_line("word " * 100, 12) == "word word…"
 
@@ -247,9 +247,9 @@ def test_a_summary_is_one_short_line() -> None:
 # --- tolerance --------------------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_event_is_data() -> None:
-    """A hook that nobody knows yet tells that the agent is there, and is noted."""
-    event = told("BrainTransplant", surprise=1)
+def test_an_unknown_hook_is_an_anomaly() -> None:
+    """It proves that the agent is alive."""
+    event = decode_hook("BrainTransplant", surprise=1)
     assert (event.fact, event.anomaly) == (facts.Observed(), "unknown event BrainTransplant")
     assert event.meta.session_id == "session-1"
 
@@ -257,8 +257,8 @@ def test_an_unknown_event_is_data() -> None:
 @pytest.mark.parametrize(
     "payload", [b"", b"nonsense", b"[]", b"null", b'"text"', b"{}{}", b'{"a"', b"\xff\xfe", b"[" * 9]
 )
-def test_what_is_no_object_is_noted(payload: bytes) -> None:
-    """A payload that cannot be read at all still gives an event."""
+def test_a_payload_that_is_no_object_is_an_anomaly(payload: bytes) -> None:
+    """It still gives an event."""
     event = decode(envelope("Stop", 1, payload))
     assert (event.fact, event.anomaly) == (facts.TurnStopped(), "payload is not a JSON object")
 
@@ -268,9 +268,9 @@ def test_what_is_no_object_is_noted(payload: bytes) -> None:
     [(name, field.encode_name) for name, shape in wire.HOOKS.items() for field in msgspec.structs.fields(shape)],
 )
 def test_a_field_of_the_wrong_type_is_left_out(name: str, field: str) -> None:
-    """One odd field costs only itself: the rest of the payload is understood."""
+    """The rest of the payload is decoded."""
     wrong = [{"no": "such thing"}, 12.5]
-    event = told(name, **{"session_id": "kept", "prompt_id": "p1", field: wrong})
+    event = decode_hook(name, **{"session_id": "kept", "prompt_id": "p1", field: wrong})
     assert event.meta.session_id == ("" if field == "session_id" else "kept")
     assert event.meta.prompt_id == (None if field == "prompt_id" else "p1")
     unparsed = field in ("tool_input", "tool_response", "requested_schema")
@@ -278,22 +278,22 @@ def test_a_field_of_the_wrong_type_is_left_out(name: str, field: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [900, 100_000])
-def test_deep_nesting_does_no_harm(depth: int) -> None:
-    """A payload that is nested beyond reason gives an event."""
+def test_a_deeply_nested_payload_is_decoded(depth: int) -> None:
+    """It gives an event."""
     deep = b"[" * depth + b"]" * depth
     payload = b'{"session_id":"session-1","tool_name":"Bash","tool_input":%s}' % deep
     assert isinstance(decode(envelope("PreToolUse", 1, payload)).fact, facts.ToolStarted)
 
 
-def test_half_an_emoji_costs_only_itself() -> None:
-    """A text cut in the middle of a surrogate pair keeps its other words; an escaped backslash is none."""
+def test_a_lone_surrogate_is_replaced() -> None:
+    """The rest of the text is kept. An escaped backslash is not a surrogate."""
     event = decode(envelope("UserPromptSubmit", 1, rb'{"session_id":"s","prompt":"cut \ud83d, \\ud83d, \ud83d\ude00"}'))
     assert event.fact == facts.PromptSubmitted("cut \ufffd, \\ud83d, \U0001f600")
     assert (event.meta.session_id, event.anomaly) == ("s", "text is not Unicode")
 
 
-def test_bytes_that_are_no_text_cost_only_themselves() -> None:
-    """Bytes that are not UTF-8 are replaced."""
+def test_invalid_bytes_are_replaced() -> None:
+    """Bytes that are not UTF-8."""
     event = decode(envelope("UserPromptSubmit", 1, b'{"session_id":"s","prompt":"caf\xe9"}'))
     assert (event.fact, event.meta.session_id) == (facts.PromptSubmitted("caf\ufffd"), "s")
 
@@ -309,12 +309,12 @@ NAMES = st.sampled_from([*HOOK_NAMES, "BrainTransplant"])
 
 @given(NAMES, st.dictionaries(st.sampled_from(FIELDS) | st.text(), ANYTHING, max_size=8), st.sampled_from(Origin))
 def test_any_object_under_any_name_gives_an_event(name: str, payload: dict[str, object], origin: Origin) -> None:
-    """Whatever the fields hold, decoding never raises, and the event keeps its name and moment."""
+    """Decoding never raises, and the event keeps its name and its time."""
     event = decode(envelope(name, 1, msgspec.json.encode(payload), origin=origin))
     assert (event.meta.name, event.meta.at) == (name, time_at(1))
 
 
 @given(NAMES, st.binary(max_size=200), st.sampled_from(Origin))
 def test_any_bytes_give_an_event(name: str, payload: bytes, origin: Origin) -> None:
-    """Whatever the bytes, decoding never raises."""
+    """Decoding never raises."""
     assert decode(envelope(name, 1, payload, origin=origin)).meta.name == name

@@ -84,7 +84,7 @@ def test_removed_events_are_not_found(any_journal: Journal) -> None:
 
 
 def test_the_stream_starts_later(any_journal: Journal) -> None:
-    """Its bounds tell a reader that older messages are gone."""
+    """Its bounds show that older messages are gone."""
     journal = any_journal
     fill(journal)
     oldest, newest = journal.stream_bounds()

@@ -1,4 +1,4 @@
-"""Efforts in the engine: found, counted, advised, handed over; and the log tells all of it again."""
+"""Efforts in the engine: resolved, counted, advised, handed over, and equal after a replay."""
 
 import asyncio
 import random
@@ -14,8 +14,8 @@ from claude_headspace.testing import START, hook
 from tests.effort_engine import ROOT, EffortEngine, heartbeat, run_story
 
 
-def test_nothing_of_this_is_felt_without_an_effort() -> None:
-    """Hooks of somebody who never began one have no effort, no advice, and no row."""
+def test_hooks_without_an_effort_are_unaffected() -> None:
+    """Hooks of an agent without an effort have no effort, no advice and no row."""
 
     async def story(work: EffortEngine) -> None:
         outcome = await work.start_tool()
@@ -25,8 +25,8 @@ def test_nothing_of_this_is_felt_without_an_effort() -> None:
     assert run_story(story).journal.efforts(only_active=False) == []
 
 
-def test_calls_are_counted_refused_and_begin_anew_with_a_log() -> None:
-    """The tenth call is refused; after a log entry the next is the first."""
+def test_calls_are_counted_and_refused_until_the_agent_logs() -> None:
+    """The tenth call is refused. After a log entry the count starts again."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -41,8 +41,8 @@ def test_calls_are_counted_refused_and_begin_anew_with_a_log() -> None:
     run_story(story)
 
 
-def test_a_refusal_stands_in_the_log_with_its_rule() -> None:
-    """What the client was answered is a fact."""
+def test_a_refusal_is_stored_with_its_rule() -> None:
+    """The reply to the client is stored with the event."""
 
     async def story(work: EffortEngine) -> None:
         await work.start(metadata={"heartbeat_limit": 1})
@@ -54,8 +54,8 @@ def test_a_refusal_stands_in_the_log_with_its_rule() -> None:
     assert context.advice.rule == "heartbeat"
 
 
-def test_five_parallel_sub_agents_do_not_trip_their_parent() -> None:
-    """Each has a counter of its own; the parent's stays."""
+def test_parallel_sub_agents_do_not_count_for_their_parent() -> None:
+    """Each sub-agent has its own counter."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -72,8 +72,8 @@ def test_five_parallel_sub_agents_do_not_trip_their_parent() -> None:
     run_story(story)
 
 
-def test_the_log_of_a_sub_agent_is_its_own() -> None:
-    """It resets the counter of the thread that wrote it."""
+def test_a_log_entry_of_a_sub_agent_resets_its_own_counter() -> None:
+    """The counters of other threads stay."""
 
     async def story(work: EffortEngine) -> None:
         sub: dict[str, Any] = {"agent_id": "sub", "agent_type": "Explore"}
@@ -90,8 +90,8 @@ def test_the_log_of_a_sub_agent_is_its_own() -> None:
     run_story(story)
 
 
-def test_a_sub_agents_session_ends_without_its_parents_and_leaves_its_files() -> None:
-    """What it loaded is the effort's; a stop that no start announced harms nothing."""
+def test_the_window_of_a_sub_agent_ends_alone() -> None:
+    """Files that it loaded stay in the effort. A stop without a start changes nothing."""
 
     async def story(work: EffortEngine) -> None:
         sub: dict[str, Any] = {"agent_id": "sub", "agent_type": "Explore"}
@@ -111,22 +111,22 @@ def test_a_sub_agents_session_ends_without_its_parents_and_leaves_its_files() ->
     run_story(story)
 
 
-def test_what_is_only_told_counts_and_delivers_nothing() -> None:
-    """A hook that waits for nobody gets no answer: injections stay queued, and no refusal is noted."""
+def test_a_reporting_hook_is_counted_and_delivers_nothing() -> None:
+    """A hook that expects no reply gets none: injections stay queued, and no refusal is recorded."""
 
     async def story(work: EffortEngine) -> None:
         await work.start(metadata={"heartbeat_limit": 1})
         await work.act("InjectionQueued", effort_id="e1", text="Look")
-        told = await work.start_tool(expects_reply=False)
+        result = await work.start_tool(expects_reply=False)
         await work.hook("PostToolUse", expects_reply=False, tool_name="Bash")
-        assert (heartbeat(told), told.advice) == (1, None)
+        assert (heartbeat(result), result.advice) == (1, None)
         assert [each.delivery for each in (await work.effort()).injections] == [Delivery.QUEUED]
 
     run_story(story)
 
 
 def test_an_injection_is_delivered_once_and_confirmed_by_the_transcript() -> None:
-    """Queued, delivered with the next step, confirmed when the transcript shows it."""
+    """It is queued, delivered with the next hook, and confirmed when the transcript shows it."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -152,8 +152,8 @@ def test_an_injection_is_delivered_once_and_confirmed_by_the_transcript() -> Non
     run_story(story)
 
 
-def test_a_new_session_goes_on_where_the_last_one_stopped() -> None:
-    """Overflow → handover → another session of the same effort, linked to the one before, with the payload."""
+def test_a_new_session_continues_the_effort() -> None:
+    """After a handover the next session belongs to the same effort, is linked to the last one, and gets the text."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -176,7 +176,7 @@ def test_a_new_session_goes_on_where_the_last_one_stopped() -> None:
 
 
 def test_context_usage_is_measured_and_warned_about_once() -> None:
-    """What the transcript says of the context is on the window, and the handover is asked for once."""
+    """The window has the usage from the transcript. A handover is requested once."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -193,7 +193,7 @@ def test_context_usage_is_measured_and_warned_about_once() -> None:
 
 
 def test_identities_of_a_fleet_never_mix() -> None:
-    """Calls of a hundred panes, interleaved: each counts on its own effort alone."""
+    """Interleaved calls of a hundred panes each count for their own effort."""
 
     async def story(work: EffortEngine) -> None:
         panes = [f"main:{n}" for n in range(20)]
@@ -213,8 +213,8 @@ def test_identities_of_a_fleet_never_mix() -> None:
     run_story(story)
 
 
-def test_a_child_of_an_agent_has_no_effort_by_itself() -> None:
-    """A client that an agent started runs an errand: it is neither counted nor told anything."""
+def test_a_child_agent_has_no_effort() -> None:
+    """A client that an agent started is neither counted nor advised."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -230,7 +230,7 @@ def test_a_child_of_an_agent_has_no_effort_by_itself() -> None:
     run_story(story)
 
 
-def test_a_coordinator_is_told_what_teammates_do() -> None:
+def test_the_coordinator_gets_messages_about_teammates() -> None:
     """TeammateIdle and TaskCompleted become messages of the managing effort, in the same batch."""
 
     async def story(work: EffortEngine) -> None:
@@ -238,15 +238,15 @@ def test_a_coordinator_is_told_what_teammates_do() -> None:
         await work.start("crew", owner="hand", manager="lead")
         await work.hook("TeammateIdle", fleet_id="hand", teammate_name="bo", team_name="blue")
         await work.hook("TaskCompleted", fleet_id="hand", teammate_name="bo", task_id="4", task_subject="Parser")
-        told = [each.text for each in (await work.effort("chief")).injections]
-        assert told == ["bo (blue) has nothing to do.", "bo completed: Parser"]
+        result = [each.text for each in (await work.effort("chief")).injections]
+        assert result == ["bo (blue) has nothing to do.", "bo completed: Parser"]
         assert [each.kind for each in work.journal.effort_messages("crew")] == ["signal", "signal"]
 
     run_story(story)
 
 
-def test_dialogues_failures_and_directives_are_kept() -> None:
-    """What was asked, what failed, and which instruction files belong to the paths touched."""
+def test_dialogs_failures_and_instruction_files_are_recorded() -> None:
+    """The effort records questions, failed calls, and the instruction files of the paths that were used."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -261,7 +261,7 @@ def test_dialogues_failures_and_directives_are_kept() -> None:
 
 
 def test_efforts_of_a_task_are_numbered() -> None:
-    """Papers of the second effort have another name than those of the first."""
+    """Files of the second effort have other names than those of the first."""
 
     async def story(work: EffortEngine) -> None:
         first, second = await work.start("e1", title="Checkout"), await work.start("e2", keywords=("pay",))
@@ -274,8 +274,8 @@ def test_efforts_of_a_task_are_numbered() -> None:
     run_story(story)
 
 
-def test_a_finished_effort_takes_nothing_more() -> None:
-    """Its windows are closed, hooks pass it by, and acts are refused with a word on what to do."""
+def test_a_finished_effort_does_not_change() -> None:
+    """Its windows are closed, hooks do not belong to it, and acts are refused with a hint."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -291,8 +291,8 @@ def test_a_finished_effort_takes_nothing_more() -> None:
     run_story(story)
 
 
-def test_a_mistake_of_ours_changes_nothing_and_is_seen() -> None:
-    """Where the effort cannot be served the client is answered nothing, no effort changes, and the event is marked."""
+def test_an_internal_error_changes_no_effort() -> None:
+    """The client gets an empty reply, no effort changes, and the event has an anomaly."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -305,8 +305,8 @@ def test_a_mistake_of_ours_changes_nothing_and_is_seen() -> None:
     run_story(story)
 
 
-def test_an_effort_waits_for_the_next_client_when_the_first_is_gone() -> None:
-    """Held by a living client it is not taken; when that ended the next one goes on with it."""
+def test_an_effort_continues_with_the_next_client() -> None:
+    """While its client runs, another client does not get it. After the client ended, the next one does."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -322,7 +322,7 @@ def test_an_effort_waits_for_the_next_client_when_the_first_is_gone() -> None:
 
 
 def test_metadata_is_changed_field_by_field() -> None:
-    """Others stay; null takes one away."""
+    """Other fields stay. Null removes a field."""
 
     async def story(work: EffortEngine) -> None:
         await work.start(metadata={"a": 1, "b": 2})
@@ -363,8 +363,8 @@ DEEDS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
-    """Hooks and acts in any order, of several sessions and panes: nothing fails, and a replay gives the same."""
+def test_any_history_is_processed_and_replayed(seed: int) -> None:
+    """Hooks and acts of several sessions and panes in any order raise nothing, and a replay gives the same efforts."""
     chance = random.Random(seed)
 
     async def story(work: EffortEngine) -> None:
@@ -375,10 +375,10 @@ def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
                 name, said = chance.choice(DEEDS)
                 await work.act(name, effort_id=chance.choice(("e1", "e2")), **said)
                 continue
-            name, told = chance.choice(EVENTS)
+            name, result = chance.choice(EVENTS)
             session, fleet = chance.choice(("session-1", "session-2")), chance.choice((None, None, "pane"))
             pid, asked = chance.choice((7, 8)), chance.random() < 0.7
-            await work.hook(name, expects_reply=asked, fleet_id=fleet, pid=pid, **{"session_id": session, **told})
+            await work.hook(name, expects_reply=asked, fleet_id=fleet, pid=pid, **{"session_id": session, **result})
 
     work = run_story(story)
     odd = [stored.anomaly for stored in work.journal.events(limit=1_000) if stored.anomaly]
@@ -392,13 +392,13 @@ def test_any_history_is_taken_in_and_told_again_by_the_log(seed: int) -> None:
 
 
 def spent(effort: Effort) -> list[str | None]:
-    """Why each open window should be followed by another one."""
+    """The reason why each open window should be replaced."""
     return [window.restart_reason for window in effort.windows]
 
 
 @pytest.mark.parametrize(("trigger", "why"), [("auto", "its context is being compacted"), ("manual", None)])
-def test_a_window_is_spent_when_the_client_compacts_it_by_itself(trigger: str, why: str | None) -> None:
-    """Who compacts by hand wants to go on; the next window is a fresh one."""
+def test_an_automatic_compaction_spends_a_window(trigger: str, why: str | None) -> None:
+    """A manual compaction does not. The next window starts unspent."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -411,8 +411,8 @@ def test_a_window_is_spent_when_the_client_compacts_it_by_itself(trigger: str, w
     run_story(story)
 
 
-def test_a_window_is_spent_when_it_handed_over_and_the_call_that_did_so_is_over() -> None:
-    """Only one that was asked to; a handover at any other time is a note for later."""
+def test_a_requested_handover_spends_a_window() -> None:
+    """After the call that stored it has ended. A handover that was not requested spends nothing."""
 
     async def story(work: EffortEngine) -> None:
         await work.start(metadata={"overflow_at": 1})
@@ -430,8 +430,8 @@ def test_a_window_is_spent_when_it_handed_over_and_the_call_that_did_so_is_over(
     run_story(story)
 
 
-def test_a_finished_session_is_spent_at_once() -> None:
-    """That is what `session.finish` says."""
+def test_a_finished_session_is_spent() -> None:
+    """`session.finish` spends the window immediately."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -442,8 +442,8 @@ def test_a_finished_session_is_spent_at_once() -> None:
     run_story(story)
 
 
-def test_what_is_to_be_read_comes_along_with_a_call_once() -> None:
-    """Instructions of a directory that the agent came to; not to sub-agents, not with a call that is refused."""
+def test_instruction_files_are_delivered_once() -> None:
+    """With a call in their directory; not to sub-agents, and not with a refused call."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -466,8 +466,8 @@ def test_what_is_to_be_read_comes_along_with_a_call_once() -> None:
     run_story(story)
 
 
-def test_what_the_client_reads_by_itself_is_not_offered_again() -> None:
-    """The transcript shows that it added the instructions of a directory."""
+def test_instruction_files_that_the_client_loaded_are_not_delivered() -> None:
+    """The transcript shows which ones it added."""
 
     async def story(work: EffortEngine) -> None:
         await work.start()
@@ -489,14 +489,14 @@ def test_what_the_client_reads_by_itself_is_not_offered_again() -> None:
     run_story(story)
 
 
-def test_who_manages_a_team_is_told_though_no_effort_names_it() -> None:
-    """Also of teammates that make no effort of their own."""
+def test_the_manager_of_a_team_gets_messages_without_an_effort() -> None:
+    """Also about teammates without an effort."""
 
     async def story(work: EffortEngine) -> None:
         await work.start("e1", owner="lead", metadata={"manages": ["blue"]})
         hand: dict[str, Any] = {"session_id": "hand", "fleet_id": "hand", "teammate_name": "bo"}
-        told = await work.hook("TeammateIdle", team_name="blue", **hand)
-        assert (told.effort, told.coordinator) == (None, "lead")
+        result = await work.hook("TeammateIdle", team_name="blue", **hand)
+        assert (result.effort, result.coordinator) == (None, "lead")
         await work.hook("TeammateIdle", team_name="red", **hand)
         own = await work.hook("TaskCompleted", fleet_id="lead", task_subject="Parser", team_name="blue")
         assert own.coordinator == "lead"

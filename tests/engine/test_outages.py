@@ -1,4 +1,4 @@
-"""What `status` can tell of times without the journal."""
+"""Outages: what `status` reports about times without the journal."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.testing import START, ManualClock
 
 
-def test_an_outage_has_a_beginning_a_reason_and_an_end() -> None:
-    """The newest reason is told; what comes after the end is another one."""
+def test_an_outage_has_a_start_a_reason_and_an_end() -> None:
+    """The newest reason is reported. A failure after the end is another outage."""
     clock = ManualClock()
     outages = Outages(clock)
     outages.end()
@@ -26,16 +26,16 @@ def test_an_outage_has_a_beginning_a_reason_and_an_end() -> None:
     ]
 
 
-def test_what_is_over_at_once_is_only_noted() -> None:
-    """It is told afterwards, and makes nothing wait."""
+def test_a_finished_event_is_only_recorded() -> None:
+    """A jump of the clock is listed afterwards, and nothing waits for it."""
     outages = Outages(ManualClock())
     outages.add_past_outage("the clock was set back")
     assert outages.current is None
     assert [outage.reason for outage in outages.all] == ["the clock was set back"]
 
 
-def test_the_newest_are_remembered() -> None:
-    """A database that comes and goes all day does not fill the memory."""
+def test_the_number_of_outages_is_limited() -> None:
+    """The newest ones are kept."""
     outages = Outages(ManualClock())
     for number in range(3 * MAX_STORED):
         outages.begin(str(number))
@@ -43,8 +43,8 @@ def test_the_newest_are_remembered() -> None:
     assert [outage.reason for outage in outages.all] == [str(n) for n in range(2 * MAX_STORED, 3 * MAX_STORED)]
 
 
-def test_the_next_daemon_tells_them_too(tmp_path: Path) -> None:
-    """What was over stays as it was; what lasted goes on, with what waits now; a week later it is forgotten."""
+def test_the_next_daemon_reports_earlier_outages(tmp_path: Path) -> None:
+    """Ended outages are unchanged, an ongoing one continues, and after a week they are removed."""
     clock, file = ManualClock(), tmp_path / "outages.json"
     first = Outages(clock, file)
     first.begin("gone")
@@ -63,7 +63,7 @@ def test_the_next_daemon_tells_them_too(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_or_written_is_no_outage(tmp_path: Path) -> None:
-    """Whatever stands in it, and on whatever disk."""
+    """Neither invalid content nor an unwritable disk raises an error."""
     (tmp_path / "outages.json").write_text("[")
     assert Outages(ManualClock(), tmp_path / "outages.json").all == []
     away = Outages(ManualClock(), tmp_path / "missing" / "outages.json")
@@ -71,8 +71,8 @@ def test_a_file_that_cannot_be_read_or_written_is_no_outage(tmp_path: Path) -> N
     assert away.current is not None
 
 
-def test_a_daemon_that_was_killed_is_told() -> None:
-    """With what waited for the next; what waits for the journal is told there, since that outage lasts."""
+def test_the_time_after_a_killed_daemon_is_an_outage() -> None:
+    """With the number of events that waited. Events that wait for the journal are counted in its own outage."""
     clock = ManualClock()
     outages = Outages(clock, count_waiting=lambda: 2)
     outages.record_killed_daemon(7, START - SECOND)

@@ -21,7 +21,7 @@ SOON = (0.05, 0.05)
 
 
 class SharedJournal(TemporaryJournal):
-    """A journal that others write to as well: what they announce must be read from the stream."""
+    """A journal that others write to as well: their messages must be read from the stream."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,11 +35,11 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Machine:
-    """One of several on a journal; it receives every message, unless it is deaf."""
+    """One of several machines on a journal. It receives every message, unless it is disconnected."""
 
     def __init__(self, team: "Team", name: str, patience: tuple[float, float] = (LIMIT, LIMIT)) -> None:
         self._team, self._name = team, name
-        self.is_deaf = False
+        self.is_disconnected = False
         self.typed: list[str] = []
         self.hangs = asyncio.Event()
         self.hangs.set()
@@ -52,13 +52,13 @@ class Machine:
         await self.hangs.wait()
         return Said(f"{action.by} said {action.text}")
 
-    async def ask(self, action: Action = HELLO) -> Said:
-        """Have something typed to the team's agent."""
+    async def request(self, action: Action = HELLO) -> Said:
+        """Request a text for the team's agent."""
         return await self.actions.do(self._team.agent, action, Said)
 
 
 class Team:
-    """An agent of a laptop, and machines on one journal."""
+    """The agent of a laptop, and several machines on one journal."""
 
     def __init__(self, journal: TemporaryJournal) -> None:
         self.journal = journal
@@ -71,12 +71,12 @@ class Team:
 
     @property
     def agent(self) -> Agent:
-        """The one."""
+        """The only agent."""
         return self.journal.agents()[0]
 
     @property
     def log(self) -> list[str]:
-        """What was done about it."""
+        """The recorded steps."""
         return [event.envelope.name for event in self.journal.events(limit=100)][1:]
 
     def _follow(self, _agent: Agent) -> None:
@@ -87,16 +87,16 @@ class Team:
 
     def _publish(self, messages: Sequence[StreamMessage]) -> None:
         for machine in self.machines:
-            if not machine.is_deaf:
+            if not machine.is_disconnected:
                 machine.actions.receive(messages)
 
-    def tell_again(self) -> None:
-        """Everybody reads the whole stream, as after a time without the database."""
+    def publish_again(self) -> None:
+        """All machines read the whole stream, as after an outage of the database."""
         self._publish(self.journal.stream(0, 1_000))
 
 
-def play(story: Callable[[Team], Awaitable[None]], journal: TemporaryJournal | None = None) -> None:
-    """Play with a running engine; the log explains what is shown."""
+def run(story: Callable[[Team], Awaitable[None]], journal: TemporaryJournal | None = None) -> None:
+    """Run a scenario with a running engine, and check that the projections follow from the log."""
 
     async def main() -> None:
         team = Team(journal or SharedJournal())
@@ -111,13 +111,13 @@ def play(story: Callable[[Team], Awaitable[None]], journal: TemporaryJournal | N
     asyncio.run(main())
 
 
-async def settled() -> None:
-    """What has begun has had its time."""
+async def settle() -> None:
+    """Wait until started work has had time to finish."""
     await asyncio.sleep(0.1)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """It comes about."""
+    """Wait until a condition is true."""
     async with asyncio.timeout(LIMIT):
         while True:
             if condition():
@@ -125,118 +125,118 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_it_is_done_where_the_agent_runs() -> None:
-    """The asker gets the answer of the hand, and nobody else lifts one."""
+def test_an_action_is_done_where_the_agent_runs() -> None:
+    """The requester gets the result, and no other machine does it."""
 
     async def story(team: Team) -> None:
         laptop, page, other = (Machine(team, name) for name in ("laptop", "page", "other"))
-        assert await page.ask() == await laptop.ask() == Said("ann said Hello.")
+        assert await page.request() == await laptop.request() == Said("ann said Hello.")
         assert (laptop.typed, page.typed, other.typed) == (["Hello."] * 2, [], [])
         assert team.log == ["ErrandAsked", "ErrandTaken", "ErrandDone"]
 
-    play(story)
+    run(story)
 
 
-def test_what_was_given_up_is_not_done_when_it_is_heard_of() -> None:
-    """The machine was away; then it reads all that it missed, twice."""
+def test_a_cancelled_action_is_not_done_later() -> None:
+    """The machine was disconnected and then reads all missed messages, twice."""
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page", SOON), Machine(team, "laptop")
-        laptop.is_deaf = True
+        laptop.is_disconnected = True
         with pytest.raises(HeadspaceError, match="laptop did not accept the request") as refused:
-            await page.ask()
+            await page.request()
         assert refused.value.code == "host_away"
-        laptop.is_deaf = False
-        team.tell_again()
-        team.tell_again()
-        await settled()
+        laptop.is_disconnected = False
+        team.publish_again()
+        team.publish_again()
+        await settle()
         assert (laptop.typed, team.log) == ([], ["ErrandAsked", "ErrandGivenUp"])
 
-    play(story)
+    run(story)
 
 
-def test_what_was_done_is_not_done_again() -> None:
-    """Whoever reads the stream again, or begins anew, finds that it was taken up."""
+def test_an_accepted_action_is_done_once() -> None:
+    """Reading the stream again, or after a restart, finds that it was accepted."""
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page"), Machine(team, "laptop")
-        await page.ask()
+        await page.request()
         again = Machine(team, "laptop")
-        team.tell_again()
-        await settled()
+        team.publish_again()
+        await settle()
         assert (laptop.typed, again.typed) == (["Hello."], [])
 
-    play(story)
+    run(story)
 
 
-def test_an_asker_that_hears_nothing_finds_it_in_the_log() -> None:
-    """It cannot give up what was taken up, and tells what came of it."""
+def test_a_requester_without_messages_reads_the_result_from_the_log() -> None:
+    """It cannot cancel an accepted action, and gets its result."""
 
     async def story(team: Team) -> None:
         page, _laptop = Machine(team, "page", (1.0, 1.0)), Machine(team, "laptop")
-        page.is_deaf = True
-        assert await page.ask() == Said("ann said Hello.")
+        page.is_disconnected = True
+        assert await page.request() == Said("ann said Hello.")
 
-    play(story)
+    run(story)
 
 
-def test_nobody_pretends_to_know() -> None:
-    """It was taken up, and no word came back in time: it may be done."""
+def test_an_accepted_action_without_a_result_is_uncertain() -> None:
+    """The error says that it may have been done."""
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page", (LIMIT, 0.05)), Machine(team, "laptop")
         laptop.hangs.clear()
         with pytest.raises(HeadspaceError, match="may have been done") as silent:
-            await page.ask()
+            await page.request()
         assert silent.value.code == "no_word"
 
-    play(story)
+    run(story)
 
 
 def test_an_old_action_is_refused() -> None:
-    """Nobody gave it up, since its asker was killed; what is found an hour later is not typed."""
+    """Its requester was killed before it could cancel. An action that is found an hour later is not done."""
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page"), Machine(team, "laptop")
-        laptop.is_deaf = True
-        killed = asyncio.ensure_future(page.ask())
+        laptop.is_disconnected = True
+        killed = asyncio.ensure_future(page.request())
         await until(lambda: team.log == ["ErrandAsked"])
         killed.cancel()
-        laptop.is_deaf = False
+        laptop.is_disconnected = False
         team.clock.advance(3600)
-        team.tell_again()
+        team.publish_again()
         await until(lambda: team.log == ["ErrandAsked", "ErrandTaken", "ErrandDone"])
         assert laptop.typed == []
 
-    play(story)
+    run(story)
 
 
-def test_a_hand_that_refuses_or_fails_says_so_at_both_ends() -> None:
-    """What the machine does not know how to do, and a mistake there, are errors for whoever asked."""
+def test_errors_of_a_handler_reach_the_requester() -> None:
+    """An unknown action, a refusal and an internal error."""
 
     async def story(team: Team) -> None:
         page, laptop = Machine(team, "page"), Machine(team, "laptop")
         with pytest.raises(HeadspaceError, match="does not support dance"):
-            await page.ask(Action("dance", "ann", "cli"))
+            await page.request(Action("dance", "ann", "cli"))
 
         async def fail(_agent: Agent, _action: Action) -> Said:
             raise ZeroDivisionError
 
         laptop.handlers["send"] = fail
         with pytest.raises(HeadspaceError, match="Internal error") as bug:
-            await page.ask()
+            await page.request()
         assert (bug.value.code, bug.value.status) == ("bug", 500)
 
-    play(story)
+    run(story)
 
 
-def test_where_nobody_else_can_be_it_is_refused_at_once() -> None:
-    """A journal of its own has no other daemons: an agent of another name is out of reach."""
+def test_a_journal_of_one_daemon_refuses_remote_actions() -> None:
+    """An agent of another machine cannot be reached."""
 
     async def story(team: Team) -> None:
         desktop = Machine(team, "desktop")
         with pytest.raises(HeadspaceError, match="runs on laptop") as refused:
-            await desktop.ask()
+            await desktop.request()
         assert (refused.value.code, refused.value.status, team.log) == ("elsewhere", 409, [])
 
-    play(story, TemporaryJournal())
+    run(story, TemporaryJournal())

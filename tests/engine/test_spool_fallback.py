@@ -1,4 +1,4 @@
-"""Hooks are answered whatever the journal does, and their events are taken once and in order."""
+"""The spool fallback: hooks get a reply while the journal fails, and their events are stored once and in order."""
 
 import asyncio
 from functools import partial
@@ -17,31 +17,31 @@ from claude_headspace.ports import Received
 from claude_headspace.testing import START, ManualClock, hook
 
 DENIED = Verdict(Ruling.DENY, "no-stops", "It may not stop.")
-AWAY = JournalUnavailable("journal_unavailable", "The database is away.", "Wait.")
+UNAVAILABLE = JournalUnavailable("journal_unavailable", "The database is away.", "Wait.")
 
 
 class Journal:
-    """Takes envelopes, fails or hangs as it is told."""
+    """Stores envelopes; can be set to fail or hang."""
 
     def __init__(self) -> None:
-        self.taken: list[str] = []
-        self.trouble: Exception | None = None
+        self.stored_ids: list[str] = []
+        self.failure: Exception | None = None
         self.hangs = False
 
     async def store(self, envelope: Envelope) -> str:
-        """Take one."""
+        """Store one envelope."""
         if self.hangs:
             await asyncio.sleep(3600)
-        if self.trouble is not None:
-            raise self.trouble
-        self.taken.append(envelope.delivery_id or "")
+        if self.failure is not None:
+            raise self.failure
+        self.stored_ids.append(envelope.delivery_id or "")
         return "stored"
 
 
-class Room:
+class FallbackSetup:
     """A spool fallback between a spool and a journal."""
 
-    def __init__(self, folder: Path, patience: float = 60) -> None:
+    def __init__(self, folder: Path, limit: float = 60) -> None:
         clock = ManualClock()
         self.journal = Journal()
         self.outages = Outages(clock)
@@ -55,7 +55,7 @@ class Room:
         self.refusals: list[str] = []
         self.spooled: list[Envelope] = []
         self.verdict = DENIED
-        self.fallback = SpoolFallback(spool, patience, self.outages, self.refused)
+        self.fallback = SpoolFallback(spool, limit, self.outages, self.refused)
 
     def stored(self, name: str, seconds: float) -> None:
         """Count a stored hook."""
@@ -74,7 +74,7 @@ class Room:
         return envelope if self.verdict is ABSTAIN else decided(envelope, verdict=self.verdict)
 
     async def send(self, number: int, *, asked: bool = False) -> str:
-        """A hook comes: what became of its event."""
+        """Send a hook; returns what happened to its event."""
         context = Observations(tmux_pane="%1", client_pid=42, headspace_id="h1")
         sent = hook("Stop", START - 1000 + number, delivery_id=f"d{number}", observations=context)
         judge = partial(self._judge, sent) if asked else None
@@ -83,56 +83,56 @@ class Room:
 
 
 def test_an_event_goes_to_the_journal(tmp_path: Path) -> None:
-    """As long as that is well nothing else is touched."""
-    room = Room(tmp_path)
-    assert asyncio.run(room.send(1)) == "stored"
+    """While the journal works, the spool is not used."""
+    setup = FallbackSetup(tmp_path)
+    assert asyncio.run(setup.send(1)) == "stored"
     assert list(tmp_path.iterdir()) == []
-    assert room.outages.all == []
+    assert setup.outages.all == []
 
 
-def test_what_cannot_be_stored_waits_in_the_spool_and_others_behind_it(tmp_path: Path) -> None:
-    """Also those that come when the journal is well again: events are taken in their order, each once."""
-    room = Room(tmp_path)
+def test_later_events_wait_behind_spooled_ones(tmp_path: Path) -> None:
+    """Also when the journal works again: events are stored in order, each once."""
+    setup = FallbackSetup(tmp_path)
 
     async def story() -> None:
-        room.journal.trouble = AWAY
-        assert [await room.send(1), await room.send(2)] == ["spooled"] * 2
-        room.journal.trouble = None
-        assert await room.send(3) == "spooled"
-        await room.reader.drain()
-        assert await room.send(4) == "stored"
+        setup.journal.failure = UNAVAILABLE
+        assert [await setup.send(1), await setup.send(2)] == ["spooled"] * 2
+        setup.journal.failure = None
+        assert await setup.send(3) == "spooled"
+        await setup.reader.drain()
+        assert await setup.send(4) == "stored"
 
     asyncio.run(story())
-    assert room.journal.taken == ["d1", "d2", "d3", "d4"]
+    assert setup.journal.stored_ids == ["d1", "d2", "d3", "d4"]
     assert list(tmp_path.iterdir()) == []
-    [trouble] = room.outages.all
-    assert (trouble.reason, trouble.spooled) == ("The database is away.", 3)
+    [failure] = setup.outages.all
+    assert (failure.reason, failure.spooled) == ("The database is away.", 3)
 
 
 def test_an_event_without_the_token_is_not_trusted_after_the_spool(tmp_path: Path) -> None:
     """An outage does not turn the request of any program into a report of the hook script."""
-    room = Room(tmp_path)
+    setup = FallbackSetup(tmp_path)
 
     async def story() -> None:
         sent = hook("Stop", START, delivery_id="d1", observations=Observations(unauthenticated=True))
-        room.journal.trouble = AWAY
-        await room.fallback.store(sent, partial(room.journal.store, sent))
-        room.journal.trouble = None
-        await room.reader.drain()
+        setup.journal.failure = UNAVAILABLE
+        await setup.fallback.store(sent, partial(setup.journal.store, sent))
+        setup.journal.failure = None
+        await setup.reader.drain()
 
     asyncio.run(story())
-    [envelope] = room.spooled
+    [envelope] = setup.spooled
     assert envelope.observations.unauthenticated
 
 
-def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
-    """When it fired, from which client and pane, under which id, and what its sender was answered: nothing is lost."""
-    room = Room(tmp_path)
-    room.journal.trouble = AWAY
-    asyncio.run(room.send(1, asked=True))
-    room.journal.trouble = None
-    asyncio.run(room.reader.drain())
-    [envelope] = room.spooled
+def test_a_spooled_event_is_complete(tmp_path: Path) -> None:
+    """Fire time, client, pane, delivery id and verdict are kept."""
+    setup = FallbackSetup(tmp_path)
+    setup.journal.failure = UNAVAILABLE
+    asyncio.run(setup.send(1, asked=True))
+    setup.journal.failure = None
+    asyncio.run(setup.reader.drain())
+    [envelope] = setup.spooled
     assert (envelope.name, envelope.delivery_id, envelope.fired_at) == ("Stop", "d1", START - 999)
     assert (envelope.observations.tmux_pane, envelope.observations.client_pid, envelope.observations.headspace_id) == (
         "%1",
@@ -143,51 +143,51 @@ def test_what_is_put_into_the_spool_comes_out_as_it_was(tmp_path: Path) -> None:
     assert envelope.decisions.verdict == DENIED
 
 
-def test_nobody_waits_longer_than_his_patience(tmp_path: Path) -> None:
-    """A journal that hangs is told by its own reason."""
-    room = Room(tmp_path, patience=0.01)
-    room.journal.hangs = True
-    assert asyncio.run(room.send(1)) == "spooled"
-    assert room.outages.current is not None
-    assert room.outages.current.reason == "no commit within 0.01 s"
+def test_a_hook_waits_for_a_limited_time(tmp_path: Path) -> None:
+    """A journal that hangs is reported with its own reason."""
+    setup = FallbackSetup(tmp_path, limit=0.01)
+    setup.journal.hangs = True
+    assert asyncio.run(setup.send(1)) == "spooled"
+    assert setup.outages.current is not None
+    assert setup.outages.current.reason == "no commit within 0.01 s"
 
 
-def test_a_stop_is_no_trouble(tmp_path: Path) -> None:
-    """What comes while the daemon stops waits for the next one."""
-    room = Room(tmp_path)
-    room.journal.trouble = JournalUnavailable(STOPPING, "The daemon is stopping.", "Wait.")
-    assert asyncio.run(room.send(1)) == "spooled"
-    assert room.outages.all == []
+def test_events_during_a_stop_wait_in_the_spool(tmp_path: Path) -> None:
+    """The next daemon stores them. This is not an outage."""
+    setup = FallbackSetup(tmp_path)
+    setup.journal.failure = JournalUnavailable(STOPPING, "The daemon is stopping.", "Wait.")
+    assert asyncio.run(setup.send(1)) == "spooled"
+    assert setup.outages.all == []
 
 
-def test_what_is_refused_is_refused(tmp_path: Path) -> None:
-    """An event that the journal will never take does not go to the spool."""
-    room = Room(tmp_path)
-    room.journal.trouble = BadRequest("bad_field", "It does not fit.", "Correct it.")
+def test_a_refused_event_is_not_spooled(tmp_path: Path) -> None:
+    """The journal would never accept it."""
+    setup = FallbackSetup(tmp_path)
+    setup.journal.failure = BadRequest("bad_field", "It does not fit.", "Correct it.")
     with pytest.raises(BadRequest):
-        asyncio.run(room.send(1))
+        asyncio.run(setup.send(1))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_any_room_the_sender_is_told(tmp_path: Path) -> None:
-    """A spool that is full as well: the hook fails with what to do, and the next one is tried anew."""
-    room = Room(tmp_path)
-    room.journal.trouble = AWAY
+def test_without_journal_and_spool_the_hook_fails(tmp_path: Path) -> None:
+    """The error has a hint, and the next hook tries both again."""
+    setup = FallbackSetup(tmp_path)
+    setup.journal.failure = UNAVAILABLE
     (tmp_path / "full").touch()
     with pytest.raises(JournalUnavailable, match="Neither the database nor the spool"):
-        asyncio.run(room.send(1))
-    room.journal.trouble = None
-    assert asyncio.run(room.send(2)) == "stored"
+        asyncio.run(setup.send(1))
+    setup.journal.failure = None
+    assert asyncio.run(setup.send(2)) == "stored"
 
 
-def test_without_any_room_a_call_is_judged_all_the_same(tmp_path: Path) -> None:
-    """A verdict needs no disk: it is given, and the event counts as refused; without one the sender is told."""
-    room = Room(tmp_path)
-    room.journal.trouble = AWAY
+def test_without_journal_and_spool_a_call_is_judged(tmp_path: Path) -> None:
+    """A verdict is returned, and the event counts as refused. Without a verdict the hook fails."""
+    setup = FallbackSetup(tmp_path)
+    setup.journal.failure = UNAVAILABLE
     (tmp_path / "full").touch()
-    assert asyncio.run(room.send(1, asked=True)) == "spooled"
-    assert room.refusals == ["nowhere_to_store"]
-    assert room.outages.all[-1].lost == 1
-    room.verdict = ABSTAIN
+    assert asyncio.run(setup.send(1, asked=True)) == "spooled"
+    assert setup.refusals == ["nowhere_to_store"]
+    assert setup.outages.all[-1].lost == 1
+    setup.verdict = ABSTAIN
     with pytest.raises(JournalUnavailable, match="Neither the database nor the spool"):
-        asyncio.run(room.send(2, asked=True))
+        asyncio.run(setup.send(2, asked=True))

@@ -1,4 +1,4 @@
-"""The loop: batches, their order, what happens to an event or a batch that fails, and how it stops."""
+"""The writer: batches, their order, failed events and batches, and how it stops."""
 
 import asyncio
 import gc
@@ -30,8 +30,8 @@ from tests.journals import TemporaryJournal
 Result = TypeVar("Result")
 
 
-class Watched(TemporaryJournal):
-    """A journal that counts its batches, and fails when it is told to."""
+class CountingJournal(TemporaryJournal):
+    """A journal that counts its batches, and can be set to fail."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Watched(TemporaryJournal):
         self.broken: Exception | None = None
 
     async def transact(self, work: Callable[[SqlTransaction], Result]) -> Result:
-        """Do work in one batch; fail at the commit if broken."""
+        """Run work in one batch; fail at the commit if the journal is set to fail."""
 
         def watched(batch: SqlTransaction) -> Result:
             result = work(batch)
@@ -53,44 +53,44 @@ class Watched(TemporaryJournal):
         return result
 
 
-class Room:
-    """An engine over a watched journal, and what it announced."""
+class WriterSetup:
+    """A writer with a counting journal, and the published messages."""
 
     def __init__(self, choose_notices: ChooseNotices = no_notices) -> None:
-        self.journal = Watched()
-        self.told: list[StreamMessage] = []
+        self.journal = CountingJournal()
+        self.messages: list[StreamMessage] = []
         new_id = iter(map("agent-{}".format, count(1))).__next__
-        self.engine = engine_over(self.journal, new_id, self._hear, choose_notices)
+        self.engine = engine_over(self.journal, new_id, self._receive, choose_notices)
 
-    def _hear(self, messages: Sequence[StreamMessage]) -> None:
+    def _receive(self, messages: Sequence[StreamMessage]) -> None:
         stored = {message.seq for message in self.journal.stream(0, 1_000_000)}
         assert {message.seq for message in messages} <= stored, "announced before it was committed"
-        self.told += messages
+        self.messages += messages
 
     async def all(self, envelopes: Sequence[Envelope]) -> list[Outcome | BaseException]:
-        """Hand them in at once; what came of each."""
+        """Submit them together; returns the outcomes."""
         return await asyncio.gather(*map(self.engine.submit, envelopes), return_exceptions=True)
 
 
-def run(play: Callable[[Room], Awaitable[None]], choose_notices: ChooseNotices = no_notices) -> Room:
-    """Play with a running engine, stop it, and check that the projections follow from the log."""
+def run(scenario: Callable[[WriterSetup], Awaitable[None]], choose_notices: ChooseNotices = no_notices) -> WriterSetup:
+    """Run a scenario with a running writer, stop it, and check that the projections follow from the log."""
 
-    async def main() -> Room:
-        room = Room(choose_notices)
-        room.engine.start()
+    async def main() -> WriterSetup:
+        setup = WriterSetup(choose_notices)
+        setup.engine.start()
         async with asyncio.timeout(60):
-            await play(room)
-            await room.engine.stop()
-        return room
+            await scenario(setup)
+            await setup.engine.stop()
+        return setup
 
-    room = asyncio.run(main())
-    assert list(room.journal.verify()) == []
-    assert room.told == room.journal.stream(0, 1_000_000)
-    return room
+    setup = asyncio.run(main())
+    assert list(setup.journal.verify()) == []
+    assert setup.messages == setup.journal.stream(0, 1_000_000)
+    return setup
 
 
 def done(results: Sequence[Outcome | BaseException]) -> list[Outcome]:
-    """The outcomes, if all went well."""
+    """The outcomes; raises if one of them is an error."""
     assert [result for result in results if isinstance(result, BaseException)] == []
     return [result for result in results if isinstance(result, Outcome)]
 
@@ -98,55 +98,55 @@ def done(results: Sequence[Outcome | BaseException]) -> list[Outcome]:
 # --- batches ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_answered_with_its_agent() -> None:
-    """Whoever hands something in learns the agent afterwards and how it was found."""
+def test_the_outcome_has_the_agent() -> None:
+    """With the strategy that found it."""
 
-    async def play(room: Room) -> None:
-        first = await room.engine.submit(hook("SessionStart"))
-        second = await room.engine.submit(hook("UserPromptSubmit", START + SECOND, prompt="Go."))
+    async def scenario(setup: WriterSetup) -> None:
+        first = await setup.engine.submit(hook("SessionStart"))
+        second = await setup.engine.submit(hook("UserPromptSubmit", START + SECOND, prompt="Go."))
         assert (first.strategy, first.agent.state) == (Strategy.NEW, "idle")
         assert (second.strategy, second.agent.state) == (Strategy.MEMORY, "working")
         assert first.agent.id == second.agent.id
 
-    assert run(play).journal.batches == [1, 1]
+    assert run(scenario).journal.batches == [1, 1]
 
 
-def test_what_gathers_is_worked_through_together() -> None:
-    """Under load many events share one commit, none of them is larger than allowed, and their order is kept."""
+def test_queued_events_share_a_batch() -> None:
+    """Under load many events share one commit. Batches have a maximum size, and the order is kept."""
     many = 3 * MAX_BATCH + 5
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         envelopes = [hook("Notification", START + n, session_id=f"s-{n % 7}", cwd=f"/{n % 7}") for n in range(many)]
-        outcomes = done(await room.all(envelopes))
-        assert [stored.envelope.id for stored in room.journal.events(limit=many)] == [one.id for one in envelopes]
+        outcomes = done(await setup.all(envelopes))
+        assert [stored.envelope.id for stored in setup.journal.events(limit=many)] == [one.id for one in envelopes]
         assert len({outcome.agent.id for outcome in outcomes}) == 7
 
-    batches = run(play).journal.batches
+    batches = run(scenario).journal.batches
     assert sum(batches) == many
     assert max(batches) <= MAX_BATCH
     assert len(batches) < 10
 
 
-def test_a_batch_leaves_nothing_for_the_collector() -> None:
-    """A cycle would keep all that a batch worked on, and stop the daemon for tens of milliseconds when it is found."""
+def test_a_batch_creates_no_reference_cycles() -> None:
+    """Collecting them would stop the daemon for tens of milliseconds."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         gc.collect()
         gc.disable()
         try:
-            await room.engine.submit(hook("SessionStart"))
+            await setup.engine.submit(hook("SessionStart"))
             assert [each for each in gc.get_objects() if isinstance(each, Batch)] == []
         finally:
             gc.enable()
 
-    run(play)
+    run(scenario)
 
 
-def test_each_event_sees_what_the_ones_before_it_changed() -> None:
-    """In one batch too, one session is one agent and a whole turn comes to its end."""
+def test_events_see_changes_of_earlier_events_in_the_batch() -> None:
+    """One session is one agent, and a complete turn ends."""
 
-    async def play(room: Room) -> None:
-        starts = done(await room.all([hook("SessionStart", START + n) for n in range(50)]))
+    async def scenario(setup: WriterSetup) -> None:
+        starts = done(await setup.all([hook("SessionStart", START + n) for n in range(50)]))
         assert Counter(outcome.strategy for outcome in starts) == {Strategy.NEW: 1, Strategy.MEMORY: 49}
         turn = [
             hook("UserPromptSubmit", START + SECOND, prompt="Go."),
@@ -154,61 +154,61 @@ def test_each_event_sees_what_the_ones_before_it_changed() -> None:
             hook("PostToolUse", START + 3 * SECOND, tool_name="Bash", tool_use_id="a", tool_input={}),
             hook("Stop", START + 4 * SECOND, last_assistant_message="I went."),
         ]
-        outcomes = done(await room.all(turn))
+        outcomes = done(await setup.all(turn))
         assert [outcome.agent.state.value for outcome in outcomes] == ["working", "working", "working", "idle"]
 
-    assert len(run(play).journal.agents()) == 1
+    assert len(run(scenario).journal.agents()) == 1
 
 
-def test_agents_that_begin_together_have_different_names() -> None:
-    """No two living agents have one name, even if they are born in one batch."""
+def test_agents_of_one_batch_have_different_names() -> None:
+    """No two running agents have the same name."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         taken = next(suggest_names("agent-2"))
-        first = await room.engine.submit(hook("SessionStart", session_id="first", cwd="/first"))
-        await room.engine.submit(renaming(taken), first.agent.id)
-        await room.all([hook("SessionStart", session_id=f"s-{n}", cwd=f"/{n}") for n in range(500)])
-        names = [agent.name for agent in room.journal.agents()]
+        first = await setup.engine.submit(hook("SessionStart", session_id="first", cwd="/first"))
+        await setup.engine.submit(renaming(taken), first.agent.id)
+        await setup.all([hook("SessionStart", session_id=f"s-{n}", cwd=f"/{n}") for n in range(500)])
+        names = [agent.name for agent in setup.journal.agents()]
         assert len(set(names)) == len(names) == 501
 
-    run(play)
+    run(scenario)
 
 
-def test_what_is_announced_is_numbered_in_order() -> None:
-    """Numbers rise without repeating, events and announcements together."""
+def test_messages_and_events_share_sequence_numbers() -> None:
+    """They increase without repetition."""
 
-    async def play(room: Room) -> None:
-        await room.all([hook("SessionStart", START + n, session_id=f"s-{n}", cwd=f"/{n}") for n in range(40)])
+    async def scenario(setup: WriterSetup) -> None:
+        await setup.all([hook("SessionStart", START + n, session_id=f"s-{n}", cwd=f"/{n}") for n in range(40)])
 
-    room = run(play)
-    numbers = sorted([message.seq for message in room.told] + [stored.seq for stored in room.journal.events()])
+    setup = run(scenario)
+    numbers = sorted([message.seq for message in setup.messages] + [stored.seq for stored in setup.journal.events()])
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_a_sender_that_gives_up_loses_nothing() -> None:
-    """Who does not wait for the answer any more has still handed in the event, and nobody else is disturbed."""
+def test_a_cancelled_submission_is_stored() -> None:
+    """A sender that stops waiting has still submitted its event, and others are not affected."""
 
-    async def play(room: Room) -> None:
-        impatient = asyncio.create_task(room.engine.submit(hook("SessionStart")))
-        patient = asyncio.create_task(room.engine.submit(hook("SessionStart")))
+    async def scenario(setup: WriterSetup) -> None:
+        impatient = asyncio.create_task(setup.engine.submit(hook("SessionStart")))
+        patient = asyncio.create_task(setup.engine.submit(hook("SessionStart")))
         await asyncio.sleep(0)
         impatient.cancel()
         assert (await patient).agent.state == "idle"
 
-    assert len(run(play).journal.events()) == 2
+    assert len(run(scenario).journal.events()) == 2
 
 
 # --- what fails -------------------------------------------------------------------------------------------------------
 
 
-def test_an_event_that_is_not_understood_is_kept() -> None:
-    """It is stored as it is, with the reason; it changes nothing, and its batch is not spoiled."""
+def test_an_event_that_cannot_be_processed_is_stored() -> None:
+    """With the reason. It changes nothing, and the rest of its batch is processed."""
 
-    async def play(room: Room) -> None:
-        await room.engine.submit(hook("SessionStart"))
+    async def scenario(setup: WriterSetup) -> None:
+        await setup.engine.submit(hook("SessionStart"))
         timeless = msgspec.structs.replace(hook("Stop"), fired_at="soon")
         results = done(
-            await room.all(
+            await setup.all(
                 [
                     hook("UserPromptSubmit", START + SECOND, prompt="Go."),
                     timeless,
@@ -217,268 +217,268 @@ def test_an_event_that_is_not_understood_is_kept() -> None:
             )
         )
         assert [outcome.agent.state.value for outcome in results] == ["working", "working", "idle"]
-        assert [stored.anomaly for stored in room.journal.events()] == [None, None, "not understood: TypeError", None]
-        assert (await room.engine.submit(hook("Stop", START + 2 * SECOND))).agent.state == "idle"
+        assert [stored.anomaly for stored in setup.journal.events()] == [None, None, "not understood: TypeError", None]
+        assert (await setup.engine.submit(hook("Stop", START + 2 * SECOND))).agent.state == "idle"
 
-    assert run(play).engine.failure is None
+    assert run(scenario).engine.failure is None
 
 
 @pytest.mark.parametrize(
-    "reason", [JournalUnavailable("disk_full", "The disk is full.", "Make room."), OSError("the disk is full")]
+    "reason", [JournalUnavailable("disk_full", "The disk is full.", "Make setup."), OSError("the disk is full")]
 )
-def test_a_batch_that_cannot_be_stored_leaves_no_trace(reason: Exception) -> None:
-    """Everybody in it is told, nothing is announced, the writer says that it fails, and the next batch works."""
+def test_a_failed_batch_changes_nothing(reason: Exception) -> None:
+    """All its senders get the error, nothing is published, the writer reports the failure, and the next batch works."""
 
-    async def play(room: Room) -> None:
-        await room.engine.submit(hook("SessionStart"))
-        before = room.journal.agents()
-        room.journal.broken = reason
-        results = await room.all([hook("UserPromptSubmit", START + SECOND, prompt=f"{n}") for n in range(20)])
+    async def scenario(setup: WriterSetup) -> None:
+        await setup.engine.submit(hook("SessionStart"))
+        before = setup.journal.agents()
+        setup.journal.broken = reason
+        results = await setup.all([hook("UserPromptSubmit", START + SECOND, prompt=f"{n}") for n in range(20)])
         assert all(isinstance(result, JournalUnavailable) for result in results)
         assert all(isinstance(result, HeadspaceError) and result.status == 503 for result in results)
-        assert room.engine.failure is not None
-        assert "disk is full" in room.engine.failure
-        assert room.engine.running
-        assert room.journal.agents() == before
-        assert len(room.told) == 1
-        room.journal.broken = None
-        outcome = await room.engine.submit(hook("UserPromptSubmit", START + SECOND, prompt="Again."))
+        assert setup.engine.failure is not None
+        assert "disk is full" in setup.engine.failure
+        assert setup.engine.running
+        assert setup.journal.agents() == before
+        assert len(setup.messages) == 1
+        setup.journal.broken = None
+        outcome = await setup.engine.submit(hook("UserPromptSubmit", START + SECOND, prompt="Again."))
         assert (outcome.agent.state, outcome.strategy) == ("working", Strategy.MEMORY)
 
-    room = run(play)
-    assert room.engine.failure is None
-    assert len(room.journal.events()) == 2
+    setup = run(scenario)
+    assert setup.engine.failure is None
+    assert len(setup.journal.events()) == 2
 
 
-def test_an_event_for_nobody_is_refused_alone() -> None:
-    """A sender that names an agent which is not there gets 404; the others of its batch do not notice."""
+def test_an_act_for_a_missing_agent_is_refused() -> None:
+    """Its sender gets 404. The rest of its batch is not affected."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         wrong, right = await asyncio.gather(
-            room.engine.submit(renaming("bob"), "nobody"),
-            room.engine.submit(hook("SessionStart")),
+            setup.engine.submit(renaming("bob"), "nobody"),
+            setup.engine.submit(hook("SessionStart")),
             return_exceptions=True,
         )
         assert isinstance(wrong, BadRequest)
         assert (wrong.status, wrong.code) == (404, "unknown_agent")
         assert isinstance(right, Outcome)
 
-    assert len(run(play).journal.events()) == 1
+    assert len(run(scenario).journal.events()) == 1
 
 
 # --- deliveries -------------------------------------------------------------------------------------------------------
 
 
 def test_one_delivery_is_one_event() -> None:
-    """In one batch and later: the copies get the answer of the first and change nothing."""
+    """In one batch and later, copies get the outcome of the first and change nothing."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         copies = [hook("UserPromptSubmit", START + n, prompt="Go.", delivery_id="d-1") for n in range(5)]
-        outcomes = done(await room.all(copies[:4]))
-        outcomes.append(await room.engine.submit(copies[4]))
+        outcomes = done(await setup.all(copies[:4]))
+        outcomes.append(await setup.engine.submit(copies[4]))
         assert [outcome.duplicate for outcome in outcomes] == [False, True, True, True, True]
         assert len({outcome.agent.id for outcome in outcomes}) == 1
         assert len({outcome.strategy for outcome in outcomes}) == 1
-        other = await room.engine.submit(hook("UserPromptSubmit", START + 9 * SECOND, prompt="Go.", delivery_id="d-2"))
+        other = await setup.engine.submit(hook("UserPromptSubmit", START + 9 * SECOND, prompt="Go.", delivery_id="d-2"))
         assert not other.duplicate
 
-    room = run(play)
-    assert len(room.journal.events()) == 2
-    assert len(room.journal.turns()) == 2
+    setup = run(scenario)
+    assert len(setup.journal.events()) == 2
+    assert len(setup.journal.turns()) == 2
 
 
-def test_a_delivery_that_was_not_stored_may_come_again() -> None:
-    """After a failed batch the same delivery is a first one."""
+def test_a_delivery_of_a_failed_batch_is_not_a_duplicate() -> None:
+    """It can be sent again."""
 
-    async def play(room: Room) -> None:
-        room.journal.broken = OSError("gone")
-        (failed,) = await room.all([hook("SessionStart", delivery_id="d-1")])
+    async def scenario(setup: WriterSetup) -> None:
+        setup.journal.broken = OSError("gone")
+        (failed,) = await setup.all([hook("SessionStart", delivery_id="d-1")])
         assert isinstance(failed, JournalUnavailable)
-        room.journal.broken = None
-        assert not (await room.engine.submit(hook("SessionStart", delivery_id="d-1"))).duplicate
+        setup.journal.broken = None
+        assert not (await setup.engine.submit(hook("SessionStart", delivery_id="d-1"))).duplicate
 
-    assert len(run(play).journal.events()) == 1
+    assert len(run(scenario).journal.events()) == 1
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
 def renaming(name: str) -> Envelope:
-    """A person gives a name."""
+    """The act of a person who renames an agent."""
     asked = hook("AgentRenamed", START + SECOND, origin=Origin.OPERATOR)
     return msgspec.structs.replace(asked, payload=msgspec.json.encode({"name": name}))
 
 
-def test_a_name_is_given_to_one_only() -> None:
-    """Of two who ask for one name in one batch the first gets it; later it is still taken."""
+def test_a_name_belongs_to_one_agent() -> None:
+    """Of two renames in one batch the first succeeds. Later the name is still in use."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         starts = [hook("SessionStart", session_id=f"s-{n}", cwd=f"/{n}") for n in range(3)]
-        one, two, three = (outcome.agent.id for outcome in done(await room.all(starts)))
+        one, two, three = (outcome.agent.id for outcome in done(await setup.all(starts)))
         first, second = await asyncio.gather(
-            room.engine.submit(renaming("bob"), one), room.engine.submit(renaming("bob"), two), return_exceptions=True
+            setup.engine.submit(renaming("bob"), one), setup.engine.submit(renaming("bob"), two), return_exceptions=True
         )
         assert isinstance(first, Outcome)
         assert first.agent.name == "bob"
         for refusal in (
             second,
-            *await asyncio.gather(room.engine.submit(renaming("bob"), three), return_exceptions=True),
+            *await asyncio.gather(setup.engine.submit(renaming("bob"), three), return_exceptions=True),
         ):
             assert isinstance(refusal, BadRequest)
             assert (refusal.status, refusal.code) == (409, "name_taken")
-        assert (await room.engine.submit(renaming("bob"), one)).agent.name == "bob", "its own name is no conflict"
+        assert (await setup.engine.submit(renaming("bob"), one)).agent.name == "bob", "its own name is no conflict"
 
-    room = run(play)
-    assert len(room.journal.agents_by_name("bob")) == 1
-    assert len(room.journal.events()) == 5
+    setup = run(scenario)
+    assert len(setup.journal.agents_by_name("bob")) == 1
+    assert len(setup.journal.events()) == 5
 
 
 def test_the_name_of_an_ended_agent_is_free() -> None:
-    """Names are for the living."""
+    """Another agent can get it."""
 
-    async def play(room: Room) -> None:
-        old = await room.engine.submit(hook("SessionStart", session_id="old", cwd="/old"))
-        new = await room.engine.submit(hook("SessionStart", session_id="new", cwd="/new"))
-        await room.engine.submit(renaming("bob"), old.agent.id)
-        await room.engine.submit(hook("SessionEnd", START + 9 * SECOND, session_id="old", cwd="/old", reason="other"))
-        assert (await room.engine.submit(renaming("bob"), new.agent.id)).agent.name == "bob"
+    async def scenario(setup: WriterSetup) -> None:
+        old = await setup.engine.submit(hook("SessionStart", session_id="old", cwd="/old"))
+        new = await setup.engine.submit(hook("SessionStart", session_id="new", cwd="/new"))
+        await setup.engine.submit(renaming("bob"), old.agent.id)
+        await setup.engine.submit(hook("SessionEnd", START + 9 * SECOND, session_id="old", cwd="/old", reason="other"))
+        assert (await setup.engine.submit(renaming("bob"), new.agent.id)).agent.name == "bob"
 
-    run(play)
+    run(scenario)
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
-def test_stopping_finishes_what_was_handed_in() -> None:
-    """Everybody who handed something in before is answered; whoever comes later is told to come again."""
+def test_stopping_finishes_the_queue() -> None:
+    """Earlier submissions get their outcome; later ones are refused with a hint."""
     many = 2 * MAX_BATCH + 3
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         waiting = [
-            asyncio.create_task(room.engine.submit(hook("Notification", START + n, session_id=f"s-{n}", cwd=f"/{n}")))
+            asyncio.create_task(setup.engine.submit(hook("Notification", START + n, session_id=f"s-{n}", cwd=f"/{n}")))
             for n in range(many)
         ]
         await asyncio.sleep(0)
-        assert room.engine.queued > 0
-        await room.engine.stop()
+        assert setup.engine.queued > 0
+        await setup.engine.stop()
         assert len(done(await asyncio.gather(*waiting))) == many
-        assert not room.engine.running
+        assert not setup.engine.running
         with pytest.raises(JournalUnavailable, match="stopping"):
-            await room.engine.submit(hook("SessionStart"))
+            await setup.engine.submit(hook("SessionStart"))
 
-    async def main() -> Room:
-        room = Room()
-        room.engine.start()
+    async def main() -> WriterSetup:
+        setup = WriterSetup()
+        setup.engine.start()
         async with asyncio.timeout(60):
-            await play(room)
-        return room
+            await scenario(setup)
+        return setup
 
     assert len(asyncio.run(main()).journal.events(limit=many * 2)) == many
 
 
-def test_an_idle_engine_stops_too() -> None:
-    """There is nothing to finish."""
+def test_an_idle_writer_stops() -> None:
+    """It has nothing to finish."""
 
-    async def play(room: Room) -> None:
-        assert room.engine.running
-        assert room.engine.queued == 0
+    async def scenario(setup: WriterSetup) -> None:
+        assert setup.engine.running
+        assert setup.engine.queued == 0
 
-    assert not run(play).engine.running
+    assert not run(scenario).engine.running
 
 
 # --- events of nobody -------------------------------------------------------------------------------------------------
 
 
-def test_a_reused_pane_ends_the_agent_before() -> None:
-    """Another client begins there, in another project: whoever had no known process is gone, with the reason."""
+def test_a_reused_pane_ends_its_previous_agent() -> None:
+    """Another client starts there, in another project. An agent without a known process ends, with the reason."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         def begins(session: str, root: str, pid: int | None = None) -> Envelope:
             context = Observations(tmux_pane="%1", project_root=root, client_pid=pid)
             return hook(
                 "SessionStart",
-                START + len(room.told),
+                START + len(setup.messages),
                 session_id=session,
                 cwd=root,
                 source="startup",
                 observations=context,
             )
 
-        first = await room.engine.submit(begins("one", "/a"))
-        second = await room.engine.submit(begins("two", "/b", 7))
-        gone = room.journal.agent(first.agent.id)
+        first = await setup.engine.submit(begins("one", "/a"))
+        second = await setup.engine.submit(begins("two", "/b", 7))
+        gone = setup.journal.agent(first.agent.id)
         assert gone is not None
         assert (gone.ended_at is not None, gone.end_reason) == (True, "another client started in its pane")
-        third = await room.engine.submit(begins("three", "/c", 8))
+        third = await setup.engine.submit(begins("three", "/c", 8))
         assert len({each.agent.id for each in (first, second, third)}) == 3
-        there = room.journal.agent(second.agent.id)
+        there = setup.journal.agent(second.agent.id)
         assert there is not None
         assert there.ended_at is None, "its process is looked after"
 
-    room = run(play)
-    assert [message.type for message in room.told].count("agent_ended") == 1
+    setup = run(scenario)
+    assert [message.type for message in setup.messages].count("agent_ended") == 1
 
 
-def test_a_probe_is_kept_and_changes_nothing() -> None:
-    """A test of the way in is one event in the log, of no agent, announced to nobody, however often it is delivered."""
+def test_a_probe_changes_nothing() -> None:
+    """A test event of the doctor is stored once, without an agent, and is not published."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         probe = msgspec.structs.replace(hook(PROBE), delivery_id="probe")
-        outcomes = done(await room.all([probe, probe]))
-        again = await room.engine.submit(probe)
+        outcomes = done(await setup.all([probe, probe]))
+        again = await setup.engine.submit(probe)
         assert [outcome.strategy for outcome in [*outcomes, again]] == [Strategy.NOBODY] * 3
         assert [outcome.duplicate for outcome in [*outcomes, again]] == [False, True, True]
-        start = await room.engine.submit(hook("SessionStart"))
+        start = await setup.engine.submit(hook("SessionStart"))
         assert start.strategy is Strategy.NEW
 
-    room = run(play)
-    assert [stored.agent_id for stored in room.journal.events()] == ["", "agent-1"]
-    assert len(room.journal.agents()) == 1
-    assert {message.agent_id for message in room.told} == {"agent-1"}
+    setup = run(scenario)
+    assert [stored.agent_id for stored in setup.journal.events()] == ["", "agent-1"]
+    assert len(setup.journal.agents()) == 1
+    assert {message.agent_id for message in setup.messages} == {"agent-1"}
 
 
-def test_what_was_broken_in_the_text_is_noted() -> None:
-    """An event whose text had to be repaired says so."""
+def test_repaired_text_is_an_anomaly() -> None:
+    """An event whose text had to be repaired has the reason."""
 
-    async def play(room: Room) -> None:
+    async def scenario(setup: WriterSetup) -> None:
         envelope = hook("SessionStart")
         context = msgspec.structs.replace(envelope.observations, anomaly="the text was broken")
-        await room.engine.submit(msgspec.structs.replace(envelope, observations=context))
+        await setup.engine.submit(msgspec.structs.replace(envelope, observations=context))
 
-    assert [stored.anomaly for stored in run(play).journal.events()] == ["the text was broken"]
-
-
-# --- what a session is told -------------------------------------------------------------------------------------------
+    assert [stored.anomaly for stored in run(scenario).journal.events()] == ["the text was broken"]
 
 
-def test_what_a_session_is_told_stands_with_the_event() -> None:
-    """Only a client that reads the answer is told anything; the journal knows, and so does the agent."""
-    spoken = SessionNotice(texts=("Context at 80%",), context_level=80)
+# --- session notices --------------------------------------------------------------------------------------------------
 
-    async def play(room: Room) -> None:
-        told = await room.engine.submit(hook("UserPromptSubmit", prompt="One"))
-        asked = await room.engine.submit(
+
+def test_session_notices_are_stored_with_the_event() -> None:
+    """Only a client that reads the reply gets a notice. Event and agent record it."""
+    notice = SessionNotice(texts=("Context at 80%",), context_level=80)
+
+    async def scenario(setup: WriterSetup) -> None:
+        reported = await setup.engine.submit(hook("UserPromptSubmit", prompt="One"))
+        asked = await setup.engine.submit(
             hook("UserPromptSubmit", prompt="Two"), expects_reply=True, reply_reaches_client=True
         )
-        elsewhere = await room.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
-        assert [each.session_notice for each in (told, asked, elsewhere)] == [NO_NOTICE, spoken, NO_NOTICE]
+        elsewhere = await setup.engine.submit(hook("UserPromptSubmit", prompt="Three"), expects_reply=True)
+        assert [each.session_notice for each in (reported, asked, elsewhere)] == [NO_NOTICE, notice, NO_NOTICE]
         assert asked.agent.context_level_reported == 80
 
-    room = run(play, lambda _agent, _event: spoken)
-    assert [each.envelope.decisions.session_notice for each in room.journal.events()] == [None, spoken, None]
+    setup = run(scenario, lambda _agent, _event: notice)
+    assert [each.envelope.decisions.session_notice for each in setup.journal.events()] == [None, notice, None]
 
 
-def test_a_mistake_leaves_the_session_in_peace_and_its_mark() -> None:
-    """The event is stored and understood, nothing is said, and the anomaly tells that something went wrong."""
+def test_an_error_in_notices_is_an_anomaly() -> None:
+    """The event is processed, no notice is sent, and the anomaly has the reason."""
 
     def fails(_agent: Agent, _event: Event) -> SessionNotice:
         raise ZeroDivisionError
 
-    async def play(room: Room) -> None:
-        outcome = await room.engine.submit(
+    async def scenario(setup: WriterSetup) -> None:
+        outcome = await setup.engine.submit(
             hook("UserPromptSubmit", prompt="One"), expects_reply=True, reply_reaches_client=True
         )
         assert (outcome.session_notice, outcome.agent.state.value) == (NO_NOTICE, "working")
 
-    room = run(play, fails)
-    assert [each.anomaly for each in room.journal.events()] == [f"{NOTICES_FAILED}ZeroDivisionError"]
+    setup = run(scenario, fails)
+    assert [each.anomaly for each in setup.journal.events()] == [f"{NOTICES_FAILED}ZeroDivisionError"]

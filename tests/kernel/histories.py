@@ -1,14 +1,14 @@
-"""Believable sessions of Claude Code as lists of hooks, for hypothesis to draw: blocks that follow each other in time.
+"""Plausible sessions of Claude Code as lists of hooks, generated with hypothesis from blocks that follow each other.
 
-Each block is what the real client fires for one thing that happens; `believable` puts them together into a history
-whose times strictly increase. Unfinished blocks leave something open: they come last, or before an Esc that fires
-nothing.
+Each block has the hooks that the real client fires in one situation. `plausible` combines blocks into a history
+whose times strictly increase. Unfinished blocks leave something open: they are last, or precede an Esc, which fires
+no hook.
 
-Three things cannot be understood in any order, whatever is done (`ONLY_IN_ORDER` leaves them out):
-- A dialog of which only a notification tells: heard while another dialog still seems open, it is taken for that one.
-- A prompt typed while a tool runs: only the tool's end tells that the turn took it in. If that is heard after the Stop,
-  the prompt seems to run as the next turn, until something newer is heard.
-- A reminder that the client is idle while sub-agents run: nobody has seen whether the client sends it then.
+Three situations cannot be decoded in every order (`ONLY_IN_ORDER` leaves them out):
+- A dialog that only a notification reports. If it arrives while another dialog seems open, it is matched with that one.
+- A prompt typed while a tool runs. Only the end of the tool shows that the turn included it. If that arrives after the
+  Stop, the prompt seems to run as the next turn, until a newer event arrives.
+- A reminder that the client is idle while sub-agents run. It is not known whether the client sends it then.
 """
 
 from collections.abc import Callable
@@ -39,12 +39,12 @@ QUESTIONS = ("Shall I delete the old files?",)
 
 
 class Session:
-    """A client while it is being imagined: its clock, its ids, and what runs in its background."""
+    """A simulated client: its clock, its ids, and what runs in its background."""
 
     def __init__(self, draw: Draw, *, in_any_order: bool) -> None:
         self.draw = draw
         self.in_any_order = in_any_order
-        self.told: list[tuple[float, str, Payload]] = []
+        self.fired: list[tuple[float, str, Payload]] = []
         self.now = 0.0
         self.session_id = "session-1"
         self.prompt_id = ""
@@ -54,30 +54,30 @@ class Session:
         self.earlier_sessions: list[str] = []
 
     def new(self, kind: str) -> str:
-        """An id that nothing else has."""
+        """A unique id."""
         self._numbers[kind] = self._numbers.get(kind, 0) + 1
         return f"{kind}-{self._numbers[kind]}"
 
     def one_of(self, blocks: list[Block]) -> Block:
-        """A block that may come now."""
+        """A block that is possible now."""
         allowed = [block for block in blocks if not self.in_any_order or block not in ONLY_IN_ORDER]
         chosen: Block = self.draw(st.sampled_from(allowed))
         return chosen
 
     def flip(self) -> bool:
-        """One way or the other."""
+        """A random boolean."""
         return bool(self.draw(st.booleans()))
 
     def fire(self, name: str, payload: Payload | None = None, *, after: float = 0.05) -> None:
-        """A hook fires, a moment after the one before."""
+        """Fire a hook shortly after the previous one."""
         self.now += after
         common: Payload = {"session_id": self.session_id}
         if self.prompt_id:
             common["prompt_id"] = self.prompt_id
-        self.told.append((self.now, name, common | (payload or {})))
+        self.fired.append((self.now, name, common | (payload or {})))
 
     def begin_turn(self) -> None:
-        """The client gives the next turn its id."""
+        """Give the next turn its id."""
         self.prompt_id = self.new("prompt")
 
     def listed(self) -> list[Payload]:
@@ -91,7 +91,7 @@ class Session:
 
 
 def tool(session: Session, **thread: Any) -> None:
-    """A shell command that is allowed; the end of the step may be told or not."""
+    """A shell command that is allowed. The end of the step may be reported or not."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
     session.fire("PostToolUse", bash(call, call) | thread, after=0.5)
@@ -108,7 +108,7 @@ def failing_tool(session: Session) -> None:
 
 
 def parallel_tools(session: Session) -> None:
-    """Commands of one step begin together and end in any order."""
+    """Commands of one step start together and end in any order."""
     calls = [session.new("call") for _ in range(3)]
     for number, call in enumerate(calls):
         session.fire("PreToolUse", bash(call, call), after=0.01 if number else 2.0)
@@ -118,7 +118,7 @@ def parallel_tools(session: Session) -> None:
 
 
 def permission(session: Session, **thread: Any) -> None:
-    """A dialog for a command: approved, denied with a reason (only the step's end tells), or slow to be seen."""
+    """A dialog for a command: approved, denied with a reason (only the end of the step shows it), or reported late."""
     call = session.new("call")
     asked = {"tool_name": "Bash", "tool_input": {"command": call}}
     session.fire("PreToolUse", bash(call, call) | thread, after=2.0)
@@ -141,7 +141,7 @@ def refusal(session: Session) -> None:
 
 
 def asked_question(session: Session) -> None:
-    """A question with options that is answered, perhaps with a command beside it that ends first."""
+    """A question with options that is answered, sometimes with a parallel command that ends first."""
     call, beside = session.new("call"), session.new("call") if session.flip() else ""
     if beside:
         session.fire("PreToolUse", bash(beside, beside), after=2.0)
@@ -156,7 +156,7 @@ def asked_question(session: Session) -> None:
 
 
 def approved_plan(session: Session) -> None:
-    """A plan that is approved: the client empties its input."""
+    """A plan that is approved; the client reports an empty input."""
     call = session.new("call")
     session.fire("PreToolUse", plan(call), after=2.0)
     session.fire("PermissionRequest", plan(None))
@@ -165,7 +165,7 @@ def approved_plan(session: Session) -> None:
 
 
 def elicitation(session: Session) -> None:
-    """An MCP server asks from inside a call."""
+    """An MCP server asks during a call."""
     call, asked = session.new("call"), {"mcp_server_name": "tickets", "message": "Which board?"}
     session.fire("PreToolUse", bash(call, call), after=2.0)
     session.fire("Elicitation", asked)
@@ -175,7 +175,7 @@ def elicitation(session: Session) -> None:
 
 
 def unexplained_dialog(session: Session) -> None:
-    """A dialog of which only a notification tells."""
+    """A dialog that only a notification reports."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call), after=2.0)
     session.fire("Notification", {"notification_type": "agent_needs_input", "message": "Choose"}, after=6.0)
@@ -227,14 +227,14 @@ def subagent_works(session: Session) -> None:
 
 
 def subagent_ends(session: Session) -> None:
-    """A sub-agent in the background ends while the turn goes on."""
+    """A background sub-agent ends while the turn continues."""
     if session.subagents:
         sub = session.subagents.pop()
         session.fire("SubagentStop", in_subagent(sub) | {"background_tasks": running(subagent_id=sub)}, after=1.0)
 
 
 def queued_prompt(session: Session) -> None:
-    """A prompt typed while a tool runs: announced at once, taken in when the tool ends."""
+    """A prompt typed while a tool runs: reported immediately, included when the tool ends."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call), after=2.0)
     session.fire("UserPromptSubmit", {"prompt": f"and {call} too"}, after=1.0)
@@ -242,7 +242,7 @@ def queued_prompt(session: Session) -> None:
 
 
 def auto_compaction(session: Session) -> None:
-    """The client compacts by itself; a stop without a type belongs to nobody."""
+    """The client compacts automatically. A stop without a type belongs to no sub-agent."""
     session.fire("PreCompact", {"trigger": "auto"}, after=1.0)
     if session.flip():
         session.fire("SubagentStop", {"agent_id": session.new("nobody"), "agent_type": ""}, after=1.0)
@@ -250,8 +250,8 @@ def auto_compaction(session: Session) -> None:
         session.fire("PostCompact", {"trigger": "auto"})
 
 
-def small_talk(session: Session) -> None:
-    """Hooks that say nothing of the turn."""
+def unrelated_hooks(session: Session) -> None:
+    """Hooks without information about the turn."""
     session.fire(
         session.draw(st.sampled_from(["ConfigChange", "InstructionsLoaded", "TaskCreated", "CwdChanged", "NewHook"])),
         {"task_id": "1", "new_cwd": "/home/dev/app/sub"},
@@ -276,7 +276,7 @@ STEPS: list[Block] = [
     subagent_ends,
     queued_prompt,
     auto_compaction,
-    small_talk,
+    unrelated_hooks,
 ]
 
 
@@ -284,13 +284,13 @@ STEPS: list[Block] = [
 
 
 def prompted(session: Session) -> None:
-    """A turn begins with a prompt."""
+    """A turn starts with a prompt."""
     session.begin_turn()
     session.fire("UserPromptSubmit", {"prompt": f"Please do {session.prompt_id}"}, after=3.0)
 
 
 def steps(session: Session) -> None:
-    """A turn's steps."""
+    """The steps of a turn."""
     for _ in range(session.draw(st.integers(0, 3))):
         session.one_of(STEPS)(session)
 
@@ -302,18 +302,18 @@ def stop(session: Session) -> None:
 
 
 def plain_turn(session: Session) -> None:
-    """From the prompt to its Stop; background work comes back in turns of its own."""
+    """From the prompt to its Stop. Background work is reported in separate turns."""
     prompted(session)
     steps(session)
     stop(session)
     while session.subagents or (session.shells and session.flip()):
         if session.flip():
             subagent_works(session)
-        task_comes_back(session)
+        task_notification_turn(session)
 
 
-def task_comes_back(session: Session) -> None:
-    """Background work ends and the client tells the model, in a turn that nobody began."""
+def task_notification_turn(session: Session) -> None:
+    """Background work ends and the client informs the model, in a turn without a prompt."""
     if session.subagents:
         task = session.subagents.pop()
         session.fire("SubagentStop", in_subagent(task) | {"background_tasks": running(subagent_id=task)}, after=2.0)
@@ -334,13 +334,13 @@ def failed_turn(session: Session) -> None:
 
 
 def shell_turn(session: Session) -> None:
-    """A `!` command: nothing announces the turn."""
+    """A `!` command: no hook reports the start of the turn."""
     session.begin_turn()
     session.fire("Stop", {"last_assistant_message": "It printed 42.", "background_tasks": session.listed()}, after=3.0)
 
 
 def queued_turn(session: Session) -> None:
-    """A prompt typed while the last text streams: it runs as a turn of its own that nothing announces."""
+    """A prompt typed while the last text streams: it runs as a separate turn whose start no hook reports."""
     prompted(session)
     steps(session)
     session.fire("UserPromptSubmit", {"prompt": f"and then {session.prompt_id}"}, after=1.0)
@@ -352,7 +352,7 @@ def queued_turn(session: Session) -> None:
 
 
 def dismissed_turn(session: Session) -> None:
-    """Esc at a dialog or in a tool fires nothing; the next thing heard is another turn."""
+    """Esc at a dialog or in a tool fires no hook; the next event belongs to another turn."""
     prompted(session)
     steps(session)
     session.one_of(UNFINISHED_STEPS)(session)
@@ -384,7 +384,7 @@ def clear(session: Session) -> None:
 
 
 def resume_inside(session: Session) -> None:
-    """`/resume`: the same client takes up another session, perhaps one that it has had before."""
+    """`/resume`: the same client continues another session, maybe an earlier one of its own."""
     session.fire("SessionEnd", {"reason": "resume"}, after=2.0)
     known = session.draw(st.sampled_from([*session.earlier_sessions, session.new("session-of-resume")]))
     session.earlier_sessions.append(session.session_id)
@@ -400,12 +400,12 @@ def restart(session: Session) -> None:
 
 
 def idle_reminder(session: Session) -> None:
-    """A minute passes."""
+    """The reminder after a minute of idle time."""
     if not (session.in_any_order and session.subagents):
         session.fire("Notification", {"notification_type": "idle_prompt", "message": "Claude is waiting"}, after=60.0)
 
 
-BETWEEN: list[Block] = [manual_compaction, clear, resume_inside, restart, idle_reminder, small_talk]
+BETWEEN: list[Block] = [manual_compaction, clear, resume_inside, restart, idle_reminder, unrelated_hooks]
 
 
 # --- last things ------------------------------------------------------------------------------------------------------
@@ -420,7 +420,7 @@ def exits(session: Session) -> None:
 
 
 def tool_runs(session: Session) -> None:
-    """A command is running, perhaps beside one that is over."""
+    """A command is running, sometimes beside a finished one."""
     calls = [session.new("call") for _ in range(2)]
     for number, call in enumerate(calls):
         session.fire("PreToolUse", bash(call, call), after=0.01 if number else 2.0)
@@ -438,7 +438,7 @@ def permission_open(session: Session, **thread: Any) -> None:
 
 
 def question_open(session: Session) -> None:
-    """A question is open; a command beside it has ended."""
+    """A question is open; a parallel command has ended."""
     call, beside = session.new("call"), session.new("call")
     session.fire("PreToolUse", bash(beside, beside), after=2.0)
     session.fire("PreToolUse", question(call, call), after=0.01)
@@ -463,7 +463,7 @@ def elicitation_open(session: Session) -> None:
 
 
 def dialog_open(session: Session) -> None:
-    """A dialog is open of which only a notification tells."""
+    """A dialog is open that only a notification reported."""
     call = session.new("call")
     session.fire("PreToolUse", bash(call, call), after=2.0)
     session.fire("Notification", {"notification_type": "agent_needs_input", "message": "Choose"}, after=6.0)
@@ -488,7 +488,7 @@ def unfinished_turn(session: Session) -> None:
 
 
 def subagent_runs(session: Session) -> None:
-    """The turn has stopped, a sub-agent still runs, and may be asking."""
+    """The turn has ended, and a sub-agent still runs and may ask for permission."""
     prompted(session)
     background_subagent(session)
     stop(session)
@@ -503,11 +503,11 @@ ONLY_IN_ORDER: list[Block] = [unexplained_dialog, dialog_open, queued_prompt]
 
 
 @st.composite
-def believable(draw: Draw, *, in_any_order: bool = False, most: int = 3) -> list[Event]:
-    """The hooks of one session, decoded, in the order they were fired."""
+def plausible(draw: Draw, *, in_any_order: bool = False, most: int = 3) -> list[Event]:
+    """The hooks of one session, decoded, in the order in which they fired."""
     session = Session(draw, in_any_order=in_any_order)
     session.fire("SessionStart", {"source": "startup", "model": "claude-opus-5-5"})
     for _ in range(draw(st.integers(0, most - 1))):
         session.one_of(TURNS + BETWEEN)(session)
     session.one_of(TURNS + BETWEEN + LAST)(session)
-    return [decode(envelope(name, seconds, payload)) for seconds, name, payload in session.told]
+    return [decode(envelope(name, seconds, payload)) for seconds, name, payload in session.fired]

@@ -131,34 +131,34 @@ class Story:
 
     @property
     def board(self) -> tuple[str, str | None]:
-        """The agent's state, and what is waited for."""
+        """The agent's state, and what it waits for."""
         return self.agent.state.value, self.agent.waiting_for
 
     @property
     def command(self) -> Command:
-        """The command in hand."""
+        """The current command."""
         assert self.agent.command is not None
         return self.agent.command
 
     @property
     def evidence(self) -> Evidence:
-        """Why the state is believed."""
+        """The reason for the state."""
         assert self.agent.evidence is not None
         return self.agent.evidence
 
     @property
     def turns(self) -> list[tuple[str, str, str]]:
-        """Who said what, and what was meant by it, in the order it was heard."""
+        """Actor, intent and text of each turn, in the order of arrival."""
         return [(turn.actor.value, turn.intent.value, turn.text) for turn in self.turn_rows.values()]
 
     @property
     def open_calls(self) -> list[str]:
-        """The calls in flight."""
+        """The running calls."""
         return [call.id for call in self.agent.calls]
 
     @property
     def open_waits(self) -> list[str]:
-        """The kinds of what is waited for."""
+        """The kinds of the open waits."""
         return [wait.kind for wait in self.agent.waits]
 
     # --- what a client often does ---
@@ -220,7 +220,7 @@ def batch(*tool_use_ids: str) -> Payload:
 
 
 def running(subagent_id: str = "", shell_id: str = "") -> list[Payload]:
-    """What a Stop lists as still running."""
+    """The tasks that a Stop lists as running."""
     tasks: list[Payload] = []
     if subagent_id:
         tasks.append({"id": subagent_id, "type": "subagent", "status": "running", "agent_type": "Explore"})
@@ -230,10 +230,10 @@ def running(subagent_id: str = "", shell_id: str = "") -> list[Payload]:
 
 
 def in_subagent(subagent_id: str = "sub-1") -> Payload:
-    """What marks an event as a sub-agent's."""
+    """The fields that mark an event of a sub-agent."""
     return {"agent_id": subagent_id, "agent_type": "Explore"}
 
 
 def task_notification(task_id: str) -> str:
-    """The prompt that nobody typed."""
+    """A prompt that the client generated."""
     return f"<task-notification>\n<task-id>{task_id}</task-id>\n<status>completed</status>\n</task-notification>"

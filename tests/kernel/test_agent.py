@@ -1,4 +1,4 @@
-"""The stored JSON of an agent keeps its names and their order, whatever the fields are called in memory."""
+"""The stored JSON of an agent keeps its names and their order, even if fields are renamed in memory."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Whose event is it: six strategies in their order, and what none of them may confuse."""
+"""Correlation: six strategies in their order, and cases that none of them may confuse."""
 
 from typing import Any
 
@@ -30,18 +30,18 @@ HERE = project_at("laptop", "/home/dev/app")
 
 
 def agent(name: str, **known: object) -> Agent:
-    """An idle agent of the project, without a client that is known."""
+    """An idle agent of the project, without a known client."""
     return msgspec.structs.replace(new_agent(id=name, project=HERE, state=AgentState.IDLE), **known)
 
 
 def start(source: str = "startup", *, event: str = "SessionStart", **context: object) -> Envelope:
-    """A client starts in the project, or another event of it is the first."""
+    """The first event of a client in the project, by default its start."""
     known = msgspec.structs.replace(Observations(project_root="/home/dev/app"), **context)
     payload = {"source": source} if event == "SessionStart" else {"tool_name": "Bash", "prompt": "Go on"}
     return envelope(event, 100, payload, observations=known)
 
 
-def whose(
+def correlated(
     sent: Envelope,
     found: dict[str, Agent] | None = None,
     *,
@@ -49,7 +49,7 @@ def whose(
     nearby: list[Agent] | None = None,
     in_memory: bool = True,
 ) -> Correlation:
-    """Correlate an envelope with the agents that answer to it."""
+    """Correlate an envelope with these agents."""
     named = {kind: Found(known, in_memory) for kind, known in (found or {}).items()}
     return correlate(sent, decode(sent), named, parents or [], nearby or [])
 
@@ -57,8 +57,8 @@ def whose(
 # --- the strategies ---------------------------------------------------------------------------------------------------
 
 
-def test_the_strategies_have_their_order() -> None:
-    """The order of the names is the order in which they are tried; what was addressed needs no search."""
+def test_the_strategies_are_tried_in_order() -> None:
+    """The order of the names is the order of the attempts. An addressed event needs no search."""
     assert [strategy.value for strategy in Strategy][:6] == [
         "memory",
         "database",
@@ -69,35 +69,35 @@ def test_the_strategies_have_their_order() -> None:
     ]
 
 
-def test_a_known_session_is_known_from_memory_or_database() -> None:
-    """The session decides before anything else."""
-    assert whose(start(), {"session": agent("a")}) == Correlation(Strategy.MEMORY, agent("a"))
-    assert whose(start(), {"session": agent("a")}, in_memory=False) == Correlation(Strategy.DATABASE, agent("a"))
+def test_a_known_session_is_matched_first() -> None:
+    """From the cache or the database."""
+    assert correlated(start(), {"session": agent("a")}) == Correlation(Strategy.MEMORY, agent("a"))
+    assert correlated(start(), {"session": agent("a")}, in_memory=False) == Correlation(Strategy.DATABASE, agent("a"))
 
 
 def test_an_id_from_the_environment() -> None:
-    """A wrapper's id names the agent."""
-    assert whose(start(), {"headspace": agent("a")}) == Correlation(Strategy.HEADSPACE_ID, agent("a"))
+    """The id that a wrapper sets identifies the agent."""
+    assert correlated(start(), {"headspace": agent("a")}) == Correlation(Strategy.HEADSPACE_ID, agent("a"))
 
 
 def test_a_pane() -> None:
-    """A new session in an agent's pane is the agent's."""
-    assert whose(start(tmux_pane="%1"), {"pane": agent("a")}) == Correlation(Strategy.TMUX_PANE, agent("a"))
+    """A new session in an agent's pane belongs to the agent."""
+    assert correlated(start(tmux_pane="%1"), {"pane": agent("a")}) == Correlation(Strategy.TMUX_PANE, agent("a"))
 
 
 def test_a_directory() -> None:
-    """A new session where an unclaimed agent is belongs to it, to the newest one first."""
-    found = whose(start(), nearby=[agent("busy", state=AgentState.WORKING), agent("newer"), agent("older")])
+    """A new session in the directory of an agent without a client belongs to it, to the newest one first."""
+    found = correlated(start(), nearby=[agent("busy", state=AgentState.WORKING), agent("newer"), agent("older")])
     assert found == Correlation(Strategy.WORKING_DIRECTORY, agent("newer"))
 
 
 def test_a_new_agent() -> None:
     """An event without a match creates an agent."""
-    assert whose(start()) == Correlation(Strategy.NEW)
+    assert correlated(start()) == Correlation(Strategy.NEW)
 
 
-def test_each_strategy_yields_to_the_one_before() -> None:
-    """With everything known, the first in order decides; without it the next."""
+def test_the_first_matching_strategy_decides() -> None:
+    """With everything known, the first one; without it the next."""
     sent = start(client_pid=7, tmux_pane="%1")
     found = {
         "session": agent("session"),
@@ -107,16 +107,16 @@ def test_each_strategy_yields_to_the_one_before() -> None:
     }
     order = []
     while found:
-        chosen = whose(sent, found, nearby=[agent("directory")]).agent
+        chosen = correlated(sent, found, nearby=[agent("directory")]).agent
         assert chosen is not None
         order.append(chosen.id)
         del found[chosen.id]
     assert order == ["session", "process", "headspace", "pane"]
-    assert whose(sent, nearby=[agent("directory")]).strategy is Strategy.WORKING_DIRECTORY
+    assert correlated(sent, nearby=[agent("directory")]).strategy is Strategy.WORKING_DIRECTORY
 
 
 @pytest.mark.parametrize(
-    ("known", "told", "same"),
+    ("known", "declared", "same"),
     [
         ({}, {}, True),
         ({"role": "chief"}, {"role": "chief"}, True),
@@ -126,88 +126,91 @@ def test_each_strategy_yields_to_the_one_before() -> None:
         ({}, {"declared_mode": "interactive"}, True),
     ],
 )
-def test_another_role_is_another_agent(known: dict[str, Any], told: dict[str, Any], same: bool) -> None:
-    """Neither pane nor directory make a plain session the chief, nor the reverse, whatever its first event is."""
+def test_another_role_is_another_agent(known: dict[str, Any], declared: dict[str, Any], same: bool) -> None:
+    """Neither pane nor directory match a session with another role, whatever its first event is."""
     for event in ("SessionStart", "UserPromptSubmit", "PreToolUse"):
-        pane, place = start(tmux_pane="%1", event=event, **told), start(event=event, **told)
-        by_pane, by_place = whose(pane, {"pane": agent("a", **known)}), whose(place, nearby=[agent("a", **known)])
+        pane, place = start(tmux_pane="%1", event=event, **declared), start(event=event, **declared)
+        by_pane, by_place = (
+            correlated(pane, {"pane": agent("a", **known)}),
+            correlated(place, nearby=[agent("a", **known)]),
+        )
         assert (by_pane.agent is not None, by_place.agent is not None) == (same, same), event
 
 
 @pytest.mark.parametrize(
-    ("known", "told", "same"),
+    ("known", "declared", "same"),
     [("main:1", "main:1", True), ("main:1", "main:2", False), ("main:1", None, False), (None, "main:1", False)],
 )
-def test_another_agent_id_is_another_agent(known: str | None, told: str | None, same: bool) -> None:
+def test_another_agent_id_is_another_agent(known: str | None, declared: str | None, same: bool) -> None:
     """Requirement: "agentId (fleet pane identity) is the ownership key". In one directory, without pane or pid."""
-    assert (whose(start(fleet_id=told), nearby=[agent("a", fleet_id=known)]).agent is not None) is same
+    assert (correlated(start(fleet_id=declared), nearby=[agent("a", fleet_id=known)]).agent is not None) is same
 
 
 # --- processes and panes ----------------------------------------------------------------------------------------------
 
 
-def test_a_known_process_is_a_known_session() -> None:
-    """The same client with a new session id (`/clear`, `/resume` inside) is the same agent."""
+def test_a_known_process_is_the_same_agent() -> None:
+    """The same client with a new session id (`/clear`, `/resume` inside)."""
     known = agent("a", pid=7, pid_started_at=time_at(1))
     sent = start("clear", client_pid=7, client_started_at=time_at(1))
-    assert whose(sent, {"process": known}) == Correlation(Strategy.MEMORY, known)
-    assert whose(sent, {"process": known}, in_memory=False).strategy is Strategy.DATABASE
+    assert correlated(sent, {"process": known}) == Correlation(Strategy.MEMORY, known)
+    assert correlated(sent, {"process": known}, in_memory=False).strategy is Strategy.DATABASE
 
 
-def test_a_pid_may_be_used_again() -> None:
-    """A process that began at another time is another client; an ended agent has no process."""
+def test_a_reused_pid_is_another_client() -> None:
+    """A process with another start time does not match; an ended agent has no process."""
     sent = start(client_pid=7, client_started_at=time_at(90))
-    assert whose(sent, {"process": agent("a", pid=7, pid_started_at=time_at(1))}).strategy is Strategy.NEW
-    assert whose(sent, {"process": agent("a", pid=None, ended_at=time_at(2))}).strategy is Strategy.NEW
+    assert correlated(sent, {"process": agent("a", pid=7, pid_started_at=time_at(1))}).strategy is Strategy.NEW
+    assert correlated(sent, {"process": agent("a", pid=None, ended_at=time_at(2))}).strategy is Strategy.NEW
 
 
 @pytest.mark.parametrize(
     ("source", "kept"), [("startup", False), ("resume", False), ("clear", True), ("compact", True)]
 )
 def test_a_pane_in_another_project_is_another_agent(source: str, kept: bool) -> None:
-    """A pane is used for something else one day; only `/clear` and compaction stay the same client anyway."""
+    """A pane can be used for another project. Only `/clear` and compaction prove that it is the same client."""
     sent = start(source, tmux_pane="%1", project_root="/home/dev/other")
-    assert (whose(sent, {"pane": agent("a")}).strategy is Strategy.TMUX_PANE) is kept
+    assert (correlated(sent, {"pane": agent("a")}).strategy is Strategy.TMUX_PANE) is kept
 
 
-def test_two_clients_alive_in_one_pane_are_two_agents() -> None:
-    """A script may start several clients from one pane; whoever restarts there after an end is the same agent."""
+def test_two_running_clients_in_one_pane_are_two_agents() -> None:
+    """A script may start several clients in one pane. A client that starts there after an end is the same agent."""
     sent = start(client_pid=8, tmux_pane="%1")
-    assert whose(sent, {"pane": agent("a", pid=7, tmux_pane="%1")}).strategy is Strategy.NEW
-    assert whose(sent, {"pane": agent("a", ended_at=time_at(50))}).strategy is Strategy.TMUX_PANE
-    unknown = whose(start(tmux_pane="%1"), {"pane": agent("a", pid=7, tmux_pane="%1")})
+    assert correlated(sent, {"pane": agent("a", pid=7, tmux_pane="%1")}).strategy is Strategy.NEW
+    assert correlated(sent, {"pane": agent("a", ended_at=time_at(50))}).strategy is Strategy.TMUX_PANE
+    unknown = correlated(start(tmux_pane="%1"), {"pane": agent("a", pid=7, tmux_pane="%1")})
     assert unknown.strategy is Strategy.TMUX_PANE
 
 
 # --- children ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_descendant_is_a_child_whatever_it_inherited() -> None:
-    """A client that an agent started has the agent's pane and ids in its environment, and is not the agent."""
+def test_a_descendant_is_a_child() -> None:
+    """A client that an agent started inherits the agent's pane and ids, and is not the agent."""
     parent = agent("parent", pid=7)
     sent = start(client_pid=9, ancestor_pids=(8, 7, 1), headspace_id="h", tmux_pane="%1")
-    found = whose(sent, {"headspace": parent, "pane": parent}, parents=[parent], nearby=[agent("free")])
+    found = correlated(sent, {"headspace": parent, "pane": parent}, parents=[parent], nearby=[agent("free")])
     assert found == Correlation(Strategy.NEW, parent_id="parent")
 
 
-def test_a_child_that_is_known_is_itself() -> None:
-    """Its session and its process speak before its descent, also after a `/clear` of its own."""
+def test_a_known_child_is_matched_by_its_session_or_process() -> None:
+    """Before its ancestry is considered, also after `/clear`."""
     parent, child = agent("parent", pid=7), agent("child", pid=9, parent_id="parent")
     sent = start("clear", client_pid=9, ancestor_pids=(7, 1))
-    assert whose(sent, {"session": child}, parents=[parent]).agent == child
-    assert whose(sent, {"process": child}, parents=[parent]).agent == child
+    assert correlated(sent, {"session": child}, parents=[parent]).agent == child
+    assert correlated(sent, {"process": child}, parents=[parent]).agent == child
 
 
-def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
-    """Also one that descends from another agent's client; the next one of the same mission is somebody else."""
+def test_the_first_client_of_a_mission_is_its_agent() -> None:
+    """Even if it descends from another agent's client. The next client of the mission is another agent."""
     expected = agent("worker", mission=Mission(id="m1", started_at=time_at(1)))
     conversation = agent("conversation", pid=1, pid_started_at=time_at(1))
     sent = start(declared_mission_id="m1", ancestor_pids=(1,), client_started_at=time_at(50))
-    assert whose(sent, {"mission": expected}) == Correlation(Strategy.HEADSPACE_ID, expected)
-    found = whose(sent, {"mission": expected}, parents=[conversation])
+    assert correlated(sent, {"mission": expected}) == Correlation(Strategy.HEADSPACE_ID, expected)
+    found = correlated(sent, {"mission": expected}, parents=[conversation])
     assert found == Correlation(Strategy.HEADSPACE_ID, expected, "conversation")
     begun = msgspec.structs.replace(expected, ended_at=time_at(60))
-    assert whose(sent, {"mission": begun}, parents=[conversation]) == Correlation(
+    assert correlated(sent, {"mission": begun}, parents=[conversation]) == Correlation(
         Strategy.NEW, parent_id="conversation"
     )
 
@@ -215,23 +218,23 @@ def test_the_first_client_that_names_a_mission_is_its_agent() -> None:
 def test_a_directory_never_matches_workers() -> None:
     """A worker continues no other agent, and no client continues a worker."""
     for sent in (start(declared_mission_id="m1"), start(declared_mode="background")):
-        assert whose(sent, nearby=[agent("a")]) == Correlation(Strategy.NEW)
-    assert whose(start(declared_mode="interactive"), nearby=[agent("a")]).agent == agent("a")
+        assert correlated(sent, nearby=[agent("a")]) == Correlation(Strategy.NEW)
+    assert correlated(start(declared_mode="interactive"), nearby=[agent("a")]).agent == agent("a")
     worker = agent("worker", mission=Mission(id="m1", started_at=time_at(1)), ended_at=time_at(90))
-    assert whose(start(), nearby=[worker]) == Correlation(Strategy.NEW)
+    assert correlated(start(), nearby=[worker]) == Correlation(Strategy.NEW)
 
 
 def test_an_ended_agent_has_no_children() -> None:
-    """Its pid may belong to somebody else by now."""
+    """Its pid may have been reused."""
     parent = agent("parent", pid=None, ended_at=time_at(50))
-    assert whose(start(ancestor_pids=(7,)), parents=[parent]).parent_id is None
+    assert correlated(start(ancestor_pids=(7,)), parents=[parent]).parent_id is None
 
 
 def test_a_parent_is_older_than_its_child() -> None:
-    """An agent whose client began after this one has a pid that was used again."""
+    """An agent correlated client started after this one has a reused pid."""
     sent = start(client_pid=9, client_started_at=time_at(50), ancestor_pids=(7,))
-    assert whose(sent, parents=[agent("younger", pid=7, pid_started_at=time_at(80))]).parent_id is None
-    assert whose(sent, parents=[agent("older", pid=7, pid_started_at=time_at(20))]).parent_id == "older"
+    assert correlated(sent, parents=[agent("younger", pid=7, pid_started_at=time_at(80))]).parent_id is None
+    assert correlated(sent, parents=[agent("older", pid=7, pid_started_at=time_at(20))]).parent_id == "older"
 
 
 # --- directories ------------------------------------------------------------------------------------------------------
@@ -256,13 +259,13 @@ def test_a_parent_is_older_than_its_child() -> None:
     ],
 )
 def test_when_an_agent_can_be_claimed(known: dict[str, object], free: bool) -> None:
-    """No live client, not in a turn, ended recently and before the event, and not a child."""
+    """No running client, not in a turn, ended recently and before the event, and not a child."""
     assert is_claimable(agent("a", **known), time_at(100)) is free
 
 
-def test_two_clients_alive_in_one_directory_are_two_agents() -> None:
-    """A client that is known to live keeps its agent for itself."""
-    assert whose(start(client_pid=8), nearby=[agent("a", pid=7)]).strategy is Strategy.NEW
+def test_two_running_clients_in_one_directory_are_two_agents() -> None:
+    """An agent with a running client is not matched by its directory."""
+    assert correlated(start(client_pid=8), nearby=[agent("a", pid=7)]).strategy is Strategy.NEW
 
 
 @pytest.mark.parametrize(
@@ -271,20 +274,20 @@ def test_two_clients_alive_in_one_directory_are_two_agents() -> None:
 def test_another_pane_prevents_a_match_by_directory(pane: str | None, strategy: str) -> None:
     """An agent that worked in one pane does not continue in another."""
     left = agent("a", tmux_pane="%1", ended_at=time_at(90))
-    assert whose(start(tmux_pane=pane), nearby=[left]).strategy.value == strategy
+    assert correlated(start(tmux_pane=pane), nearby=[left]).strategy.value == strategy
 
 
 def test_another_kind_of_client_is_another_agent() -> None:
-    """An agent of one program is not taken up by another one."""
+    """The agent of one program does not match another program."""
     sent = msgspec.structs.replace(start(), client="other-cli")
-    assert whose(sent, nearby=[agent("a")]).strategy is Strategy.NEW
+    assert correlated(sent, nearby=[agent("a")]).strategy is Strategy.NEW
 
 
 # --- identities -------------------------------------------------------------------------------------------------------
 
 
-def test_identities_are_named_strongest_first() -> None:
-    """What an event can be recognised by; what it does not have is left out."""
+def test_identities_are_ordered_by_strength() -> None:
+    """Identities that an event does not have are left out."""
     sent = start(client_pid=7, tmux_pane="%1", headspace_id="h")
     assert identities(sent, decode(sent)) == {
         "session": Identity("session", "session-1"),
@@ -298,7 +301,7 @@ def test_identities_are_named_strongest_first() -> None:
 
 
 def test_hosts_are_never_confused() -> None:
-    """The same pid, pane or directory on another machine is another one."""
+    """The same pid, pane or directory on another host does not match."""
     here = start(client_pid=7, tmux_pane="%1", ancestor_pids=(3,))
     there = msgspec.structs.replace(here, host="server")
     one, other = identities(here, decode(here)), identities(there, decode(there))
@@ -313,14 +316,14 @@ def test_hosts_are_never_confused() -> None:
     [("/home/dev/app", "app"), ("/home/dev/app/", "app"), ("/", "/"), ("", "unknown"), (None, "unknown")],
 )
 def test_a_project_is_named_after_its_directory(root: str | None, name: str) -> None:
-    """A session in an unknown directory is tracked too."""
+    """A session in an unknown directory has a project, too."""
     project = project_at("laptop", root)
     assert isinstance(project, Project)
     assert (project.name, project.root) == (name, root or "")
 
 
 def test_malformed_directories_have_a_project() -> None:
-    """Half a character in a path is accepted."""
+    """A path that is not valid Unicode is accepted."""
     assert project_at("laptop", "/tmp/\ud83d").name == "\ud83d"
 
 
@@ -332,17 +335,17 @@ def test_panes_and_processes_belong_to_one_host(kind: str) -> None:
     """An agent that moved to another host does not match the pane and pid it had here."""
     moved = agent("a", host="desktop", pid=42, tmux_pane="%1")
     sent = start(client_pid=42, tmux_pane="%1")
-    assert whose(sent, {kind: moved}, parents=[moved], nearby=[moved]).strategy is Strategy.NEW
+    assert correlated(sent, {kind: moved}, parents=[moved], nearby=[moved]).strategy is Strategy.NEW
     here = msgspec.structs.replace(moved, host="laptop")
-    assert whose(sent, {kind: here}).agent is here
+    assert correlated(sent, {kind: here}).agent is here
 
 
 def test_a_process_of_another_host_is_no_parent() -> None:
     """An ancestor pid means a process of the same host."""
     elsewhere = agent("a", host="desktop", pid=42)
     sent = start(client_pid=43, ancestor_pids=(42, 1))
-    assert whose(sent, parents=[elsewhere]).parent_id is None
-    assert whose(sent, parents=[msgspec.structs.replace(elsewhere, host="laptop")]).parent_id == "a"
+    assert correlated(sent, parents=[elsewhere]).parent_id is None
+    assert correlated(sent, parents=[msgspec.structs.replace(elsewhere, host="laptop")]).parent_id == "a"
 
 
 # --- new agents -------------------------------------------------------------------------------------------------------
@@ -352,7 +355,7 @@ AROUND = {"tmux_pane": "%1", "client_pid": 42, "headspace_id": "h1"}
 
 
 def test_a_new_agent_is_the_same_at_every_replay() -> None:
-    """Name, project and beginning follow from the first event alone."""
+    """Name, project and creation time depend on the first event only."""
     first = hook(
         "SessionStart",
         observations=Observations(project_root="/srv/app"),
@@ -363,8 +366,8 @@ def test_a_new_agent_is_the_same_at_every_replay() -> None:
     assert (agent.name, agent.project.name, agent.created_at) == ("calm-otter", "app", START)
 
 
-def test_a_client_is_recognised_by_all_that_its_hooks_tell() -> None:
-    """Session, wrapper, process and pane are its own."""
+def test_an_agent_claims_the_identities_of_its_hooks() -> None:
+    """Session, wrapper, process and pane."""
     event = hook("SessionStart", observations=Observations(**AROUND))  # type: ignore[arg-type]  # keyword fields
     agent = create_agent("agent-1", event, decode(event))
     assert [identity.kind for identity in claimed_identities(agent, event, identities(event, decode(event)))] == [
@@ -375,7 +378,7 @@ def test_a_client_is_recognised_by_all_that_its_hooks_tell() -> None:
     ]
 
 
-def test_a_child_leaves_its_parent_what_it_inherited() -> None:
+def test_a_child_does_not_claim_inherited_identities() -> None:
     """Pane and wrapper id stay the parent's; session and process are the child's."""
     around = Observations(**AROUND)  # type: ignore[arg-type]  # keyword fields
     event = hook("SessionStart", observations=around, decisions=Decisions(parent_id="agent-0"))
@@ -387,7 +390,7 @@ def test_a_child_leaves_its_parent_what_it_inherited() -> None:
 
 
 def test_the_process_table_claims_nothing() -> None:
-    """That a client is gone says nothing about who is there."""
+    """A vanished process identifies no client."""
     event = hook("ClientVanished", origin=Origin.PROCESS, observations=Observations(client_pid=42))
     assert (
         claimed_identities(create_agent("agent-1", event, decode(event)), event, identities(event, decode(event))) == []

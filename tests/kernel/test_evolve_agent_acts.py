@@ -12,7 +12,7 @@ from tests.kernel.story import Story, new_agent, question, time_at
 
 
 def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Change:
-    """What an act makes of an agent."""
+    """The agent after an act."""
     meta = Meta(
         event_id=f"act-{at}",
         name=type(fact).__name__,
@@ -26,7 +26,7 @@ def act(agent: Agent, fact: facts.Fact, at: float, cwd: str | None = None) -> Ch
 
 
 def test_a_registered_agent_is_starting() -> None:
-    """It has what it was given, and waits for its first hook."""
+    """It has the registered attributes, and waits for its first hook."""
     fact = facts.AgentRegistered(headspace_id="h", role="reviewer", mode="mission", tmux_session="s", tmux_pane="%1")
     agent = act(new_agent(), fact, 1, "/code").agent
     assert agent.state is AgentState.STARTING
@@ -61,8 +61,8 @@ def test_a_remote_action_is_published_and_changes_nothing() -> None:
     for agent in (story.agent, ended):
         change = act(agent, facts.RemoteActionStep("e1", "asked"), 9)
         assert (change.turns, change.commands, change.waits, change.agent.state) == ([], {}, {}, agent.state)
-        (told,) = [each for each in react(agent, change) if each.type == "errand_moved"]
-        assert (told.data["id"], told.data["step"], told.data["host"]) == ("e1", "asked", agent.host)
+        (message,) = [each for each in react(agent, change) if each.type == "errand_moved"]
+        assert (message.data["id"], message.data["step"], message.data["host"]) == ("e1", "asked", agent.host)
 
 
 def test_closing_ends_only_the_client_that_was_started() -> None:
@@ -78,7 +78,7 @@ WRAPPER = facts.AgentRegistered(headspace_id="h", wrapper_pid=40, supervised=Tru
 
 
 def supervised() -> Story:
-    """A client that somebody started, and supervises."""
+    """A client that `headspace run --supervise` started."""
     story = Story(act(new_agent(), WRAPPER, 0.5).agent)
     story.starts()
     story.prompted()

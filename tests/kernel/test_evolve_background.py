@@ -1,4 +1,4 @@
-"""What outlives the turn: the client's list decides, and what came back is over."""
+"""Background work: the client's list decides what runs, and a delivered result ends a task."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from tests.kernel.story import Story, in_subagent, running, task_notification, t
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def shells(story: Story) -> list[str]:

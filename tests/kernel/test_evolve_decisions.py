@@ -14,7 +14,7 @@ from tests.kernel.story import CLIENT, Story, time_at
 
 
 def with_notice(**fields: Any) -> Decisions:
-    """The decisions about a hook whose reply told the session something."""
+    """The decisions about a hook whose reply had a session notice."""
     return Decisions(session_notice=SessionNotice(texts=("x",), **fields))
 
 
@@ -27,7 +27,7 @@ def working() -> Story:
     return story
 
 
-def test_a_turn_that_was_kept_from_ending_continues() -> None:
+def test_a_blocked_turn_continues() -> None:
     """The agent works on the same command, with a reason, and the second Stop ends it."""
     story = working()
     story.hook("Stop", decisions=with_notice(context_level=80, blocks_turn_end=True), last_assistant_message="Done.")
@@ -79,15 +79,15 @@ def test_earlier_measurements_of_a_session_count() -> None:
 
 def test_role_and_mode_come_from_the_wrapper() -> None:
     """A child does not inherit the role; its mode is assigned when its event arrives."""
-    told = msgspec.structs.replace(CLIENT, role="chief")
+    given = msgspec.structs.replace(CLIENT, role="chief")
     story = Story()
-    story.hook("SessionStart", source="startup", observations=told, decisions=Decisions(mode="mission"))
+    story.hook("SessionStart", source="startup", observations=given, decisions=Decisions(mode="mission"))
     assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     story.hook("UserPromptSubmit", prompt="Go")
     assert (story.agent.role, story.agent.mode) == ("chief", "mission")
     child = Story()
     child.agent.parent_id = "agent-0"
-    child.hook("SessionStart", source="startup", observations=told, decisions=Decisions(mode="mission"))
+    child.hook("SessionStart", source="startup", observations=given, decisions=Decisions(mode="mission"))
     assert child.agent.role is None
 
 
@@ -110,8 +110,8 @@ def test_notes_and_session_context() -> None:
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_verdict_stays_with_the_agent_and_is_announced() -> None:
-    """Every surface shows the same, at once; what a rule allowed is no news."""
+def test_a_verdict_is_recorded_and_published() -> None:
+    """A call that a rule allowed is not published."""
     story = Story()
     story.prompted()
     before = story.agent
@@ -124,8 +124,8 @@ def test_a_verdict_stays_with_the_agent_and_is_announced() -> None:
         "Bash",
         "rm -rf /",
     )
-    [told] = [each for each in react(before, change) if each.type == "verdict_given"]
-    assert (told.data["ruling"], told.data["rule"], told.data["enforced"]) == ("deny", "system-delete", True)
+    [message] = [each for each in react(before, change) if each.type == "verdict_given"]
+    assert (message.data["ruling"], message.data["rule"], message.data["enforced"]) == ("deny", "system-delete", True)
     before = story.agent
     allowed = Decisions(verdict=Verdict(Ruling.ALLOW, "looking-around"))
     change = story.calls("t2", "ls", decisions=allowed)
@@ -134,7 +134,7 @@ def test_a_verdict_stays_with_the_agent_and_is_announced() -> None:
 
 
 def test_only_the_newest_verdicts_are_kept() -> None:
-    """An agent that is refused again and again does not grow."""
+    """The number of verdicts of an agent is limited."""
     story = Story()
     story.prompted()
     for number in range(9):

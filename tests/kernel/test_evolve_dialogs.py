@@ -16,10 +16,10 @@ ELICITATION: Payload = {"mcp_server_name": "tickets", "elicitation_id": "el-1", 
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def test_work_after_an_answer_closes_the_wait() -> None:
@@ -154,7 +154,7 @@ def test_other_notifications_open_nothing(story: Story) -> None:
 
 @pytest.fixture
 def held(story: Story) -> Story:
-    """A client that asks for a permission, and takes the answer through us."""
+    """A client that asks for a permission and can be answered through Headspace."""
     story.calls("t1", "rm x", at=4)
     story.asks_permission("rm x", at=4.05)
     story.report(acts.WaitHeld(wait_id=wait_of(story), until=time_at(100)), origin=Origin.OPERATOR, at=5)
@@ -168,7 +168,7 @@ def wait_of(story: Story) -> str:
 
 
 def answers(story: Story, words: str = "allowed", by: str = "ann") -> None:
-    """Somebody answers through us."""
+    """A person answers through Headspace."""
     story.report(acts.WaitAnswered(wait_id=wait_of(story), words=words, by=by, via="cli"), origin=Origin.OPERATOR, at=6)
 
 

@@ -1,4 +1,4 @@
-"""What happens to missions, and to the conversations that wait for them."""
+"""Missions, and the conversations that started them."""
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ SENT = Decisions(mode="background", mission_id="m1")
 
 
 def worker() -> Story:
-    """An agent on its mission."""
+    """An agent with a mission."""
     story = Story()
     story.hook("SessionStart", source="startup", decisions=SENT)
     story.hook("UserPromptSubmit", prompt="Count the tests", prompt_id="p1", decisions=SENT)
@@ -50,7 +50,7 @@ def test_interactive_does_not_change_a_headless_client() -> None:
 
 
 def test_the_end_of_the_agent_is_the_end_of_its_mission() -> None:
-    """With its last answer; a turn that had come to its end has succeeded."""
+    """With its last reply. A mission whose last turn was complete has succeeded."""
     story = worker()
     story.stops("There are 12.")
     story.hook("SessionEnd", reason="other")
@@ -70,7 +70,7 @@ def test_clear_and_resume_end_nothing(reason: str) -> None:
 
 
 def test_a_client_that_vanishes_in_its_turn_has_failed() -> None:
-    """And so has one whose turn ended in an error; one that was never asked anything is abandoned."""
+    """So has one whose turn ended in an error. One without any prompt is abandoned."""
     story = worker()
     story.report(facts.ClientVanished(CLIENT.client_pid), origin=Origin.PROCESS)
     assert (mission_of(story).outcome, story.agent.end_reason) == (MissionOutcome.FAILED, "vanished")
@@ -107,7 +107,7 @@ def test_the_exit_code_of_a_worker_counts(code: int, outcome: MissionOutcome) ->
 
 
 def test_a_report_ends_the_mission_and_not_the_agent() -> None:
-    """The worker's word counts at once; its end afterwards changes nothing but what it said."""
+    """The report counts immediately. The end of the agent changes only the last reply."""
     story = worker()
     story.report(acts.MissionReported(text="There are 12."), origin=Origin.OPERATOR)
     mission = mission_of(story)
@@ -119,7 +119,7 @@ def test_a_report_ends_the_mission_and_not_the_agent() -> None:
 
 
 def test_a_person_finishes_a_mission() -> None:
-    """A placeholder that never began ends with it; a second time changes nothing."""
+    """A registered agent that never started ends with it. Finishing twice changes nothing."""
     story = Story(new_agent(mode="mission", mission=Mission(id="m1", started_at=START)))
     story.report(acts.MissionFinished(outcome="abandoned", text="Not needed."), origin=Origin.OPERATOR)
     mission = mission_of(story)
@@ -138,7 +138,7 @@ def test_a_report_without_a_mission_is_an_anomaly() -> None:
 
 
 def test_a_reminded_turn_continues() -> None:
-    """The reply kept it from ending: the agent works until it stops again."""
+    """The reply blocked its end: the agent works until it stops again."""
     story = worker()
     care = SessionNotice(texts=("Report before you end.",), requests_report=True, blocks_turn_end=True)
     story.hook(
@@ -157,7 +157,7 @@ def test_a_reminded_turn_continues() -> None:
     assert mission_of(story).answer == "I have reported."
 
 
-def test_a_conversation_is_told_each_result_once() -> None:
+def test_a_conversation_gets_each_result_once() -> None:
     """With a prompt."""
     story = Story()
     story.starts()
@@ -168,13 +168,13 @@ def test_a_conversation_is_told_each_result_once() -> None:
     assert (news.text, news.woken) == ("There are 12.", False)
     story.report(acts.ConversationPrompted(), origin=Origin.OPERATOR)
     assert [each.woken for each in story.agent.worker_reports] == [True]
-    told = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
-    story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=told)
+    given = Decisions(session_notice=SessionNotice(texts=("There are 12.",), mission_ids=("m1",)))
+    story.hook("UserPromptSubmit", prompt="[Headspace] A worker has finished", decisions=given)
     assert story.agent.worker_reports == ()
 
 
 def test_results_wait_for_an_ended_conversation() -> None:
-    """They are kept with the agent, except for a background agent."""
+    """They are stored with the agent, except for a background agent."""
     story = Story()
     story.starts()
     story.hook("SessionEnd", reason="prompt_input_exit")
@@ -186,7 +186,7 @@ def test_results_wait_for_an_ended_conversation() -> None:
 
 
 def test_another_mission_can_follow_an_ended_one() -> None:
-    """A client that is resumed with another mission works on that."""
+    """A client that is resumed with another mission works on that one."""
     story = worker()
     story.report(acts.MissionReported(text="Done."), origin=Origin.OPERATOR)
     story.hook("SessionStart", source="resume", decisions=msgspec.structs.replace(SENT, mission_id="m2"))
@@ -198,7 +198,7 @@ def test_the_stream_publishes_every_change() -> None:
     story = Story()
     before = story.agent
     change = story.hook("SessionStart", source="startup", decisions=SENT)
-    [told] = [each for each in react(before, change) if each.type == "mission_changed"]
-    assert (told.data["mode"], told.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
+    [message] = [each for each in react(before, change) if each.type == "mission_changed"]
+    assert (message.data["mode"], message.data["mission"].outcome) == ("background", None)  # type: ignore[attr-defined]
     before = story.agent
     assert [each.type for each in react(before, story.calls("t1", decisions=SENT))] == ["state_changed"]

@@ -1,4 +1,4 @@
-"""What is read from outside the hooks overturns only what it can see."""
+"""Observations: each source overrides only what it can observe."""
 
 import pytest
 
@@ -12,10 +12,10 @@ from tests.kernel.story import Story, in_subagent, question, running
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def reports(story: Story, status: str, kind: str = "", at: float | None = None) -> Change:
@@ -55,10 +55,10 @@ def test_idle_keeps_a_question_in_text(story: Story) -> None:
         ("StopFailure", "API Error", ("error", None), "failed"),
     ],
 )
-def test_idle_may_be_seen_before_the_stop_is_told(
+def test_idle_may_be_observed_before_the_stop_arrives(
     story: Story, name: str, message: str, board: tuple[str, str | None], outcome: str
 ) -> None:
-    """What looked like an interrupt was the end of the turn."""
+    """The apparent interrupt was the end of the turn."""
     reports(story, "idle", at=5.05)
     assert story.command.outcome == "interrupted"
     story.hook(name, at=5, prompt_id="p1", last_assistant_message=message, background_tasks=[])
@@ -99,7 +99,7 @@ def test_busy_after_a_dialog_closes_it(story: Story) -> None:
 
 
 def test_busy_closes_a_subagents_dialog_too(story: Story) -> None:
-    """While any dialog is open the registry says waiting."""
+    """While any dialog is open the registry shows waiting."""
     story.asks_permission("rm x", at=4, **in_subagent())
     reports(story, "busy", at=7)
     assert story.board == ("working", None)
@@ -139,7 +139,7 @@ def test_waiting_opens_an_unreported_dialog(story: Story) -> None:
 
 
 def test_waiting_never_opens_a_second_wait(story: Story) -> None:
-    """A wait that is open explains it."""
+    """An open wait explains it."""
     story.asks_permission(at=4)
     reports(story, "waiting", "permission", at=4.1)
     assert story.open_waits == ["permission"]

@@ -1,4 +1,4 @@
-"""Signs of life, context windows, and the end of an agent."""
+"""Sessions: start, context windows, and the end of an agent."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ from tests.kernel.story import Story, in_subagent, new_agent, running, time_at
 @pytest.fixture
 def story() -> Story:
     """A client that has started."""
-    told = Story()
-    told.starts(model="claude-opus-5-5")
-    return told
+    started = Story()
+    started.starts(model="claude-opus-5-5")
+    return started
 
 
 def windows(story: Story) -> list[tuple[int, str, str, str | None]]:
-    """All sessions: ordinal, the client's id, how they began, how they ended."""
+    """All sessions: ordinal, the client's id, how they started, how they ended."""
     return [
         (session.ordinal, session.client_id, session.source, session.end_reason) for session in story.sessions.values()
     ]
@@ -81,8 +81,8 @@ def test_compaction_opens_the_next_session_and_keeps_the_work(story: Story) -> N
     assert windows(story) == [(1, "session-1", "startup", "compact"), (2, "session-1", "compact", None)]
 
 
-def test_compaction_by_hand_is_work(story: Story) -> None:
-    """`/compact` shows the agent working until it is done, without a command."""
+def test_a_manual_compaction_is_work(story: Story) -> None:
+    """`/compact` shows the agent working until it ends, without a command."""
     story.hook("PreCompact", trigger="manual")
     assert story.board == ("working", None)
     story.hook("SessionStart", source="compact")
@@ -95,13 +95,13 @@ def test_busy_during_a_compaction_ends_with_it(seen_at: float) -> None:
     """Whether the registry was read before or after its end."""
     story = Story()
     story.starts(at=1)
-    told: list[tuple[float, Callable[[], object]]] = [
+    received: list[tuple[float, Callable[[], object]]] = [
         (10, lambda: story.hook("PreCompact", trigger="manual", at=10)),
         (seen_at, lambda: story.report(ClientReported("busy"), origin=Origin.REGISTRY, at=10.1)),
         (12, lambda: story.hook("SessionStart", source="compact", at=12)),
         (12.1, lambda: story.hook("PostCompact", trigger="manual", at=12.1)),
     ]
-    for _, tell in sorted(told, key=lambda each: each[0]):
+    for _, tell in sorted(received, key=lambda each: each[0]):
         tell()
     assert story.board == ("idle", None)
 
@@ -124,7 +124,7 @@ def test_the_next_turn_ends_a_compaction_without_end(story: Story) -> None:
 
 
 def test_clear_keeps_the_agent_and_ends_the_work(story: Story) -> None:
-    """`/clear` gives the same agent a new session; what was asked before is not asked any more."""
+    """`/clear` gives the same agent a new session; earlier waits are closed."""
     story.prompted()
     story.stops("Shall I delete the old files?")
     story.hook("SessionEnd", reason="clear")
@@ -135,8 +135,8 @@ def test_clear_keeps_the_agent_and_ends_the_work(story: Story) -> None:
     assert (second.prev_session_id, story.agent.model) == (first.id, "claude-opus-5-5")
 
 
-def test_resume_inside_takes_up_another_session_and_back(story: Story) -> None:
-    """`/resume` changes the session of the same agent, also to one that it has had before."""
+def test_resume_inside_changes_the_session(story: Story) -> None:
+    """`/resume` changes the session of the same agent, also to an earlier one."""
     story.hook("SessionEnd", reason="resume")
     story.hook("SessionStart", source="resume", session_id="session-2")
     story.hook("SessionEnd", reason="resume", session_id="session-2")
@@ -154,7 +154,7 @@ def test_a_missed_session_start_is_detected(story: Story) -> None:
 
 
 def test_a_late_start_opens_nothing(story: Story) -> None:
-    """The start of an earlier session is noted and changes neither session nor model."""
+    """The start of an earlier session changes neither session nor model."""
     story.hook("SessionStart", at=9, source="clear", session_id="session-2", model="new")
     change = story.hook("SessionStart", at=5, source="resume", session_id="session-0", model="old")
     assert change.anomalies == ["late start of an earlier session"]
@@ -162,7 +162,7 @@ def test_a_late_start_opens_nothing(story: Story) -> None:
 
 
 def test_a_late_event_of_an_earlier_session_changes_no_session(story: Story) -> None:
-    """What was fired before `/clear` belongs to the past."""
+    """It fired before `/clear`."""
     story.hook("SessionStart", at=9, source="clear", session_id="session-2")
     story.calls("t1", at=5)
     assert [window[1] for window in windows(story)] == ["session-1", "session-2"]
@@ -185,7 +185,7 @@ def test_a_restarted_client_has_nothing_open(story: Story) -> None:
 
 @pytest.mark.parametrize("reason", ["prompt_input_exit", "logout", "other", "something_new"])
 def test_an_exit_ends_the_agent(story: Story, reason: str) -> None:
-    """With its client the agent ends, and nothing of it stays open."""
+    """Nothing of it stays open."""
     story.prompted()
     story.calls("t1")
     story.asks_permission()
@@ -282,7 +282,7 @@ def test_a_vanished_client_ends_the_agent(story: Story) -> None:
 
 
 def test_another_process_that_vanished_is_not_the_client(story: Story) -> None:
-    """A pid that the agent does not have says nothing."""
+    """The agent has another pid."""
     story.report(ClientVanished(1))
     assert story.board == ("idle", None)
 

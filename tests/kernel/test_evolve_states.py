@@ -1,7 +1,7 @@
-"""State × event: what every hook means in every state, as a table that a person can read.
+"""State × event: the state after every hook in every state, as tables.
 
-A row is a hook, a column the state that the agent is in when it fires, five seconds after that state began. The
-payloads are what the real client sends, of the running turn, and of *another* call than the one that is waited for.
+A row is a hook, a column the state of the agent when it fires, five seconds after that state started. The payloads
+are those of the real client, of the running turn, and of *another* call than the one that the agent waits for.
 `=` means that the state stays; `wait:p` is the state waiting, for a permission (`SHORT` has the others). The second
 table is the same for hooks that a sub-agent fires.
 """
@@ -211,7 +211,7 @@ def agent_that_is(state: str) -> Story:
 
 
 def board_of(expected: str, before: tuple[str, str | None]) -> tuple[str, str | None]:
-    """What a cell of the table stands for."""
+    """The state that a cell of the table means."""
     if expected == "=":
         return before
     state, _, kind = expected.partition(":")
@@ -219,7 +219,7 @@ def board_of(expected: str, before: tuple[str, str | None]) -> tuple[str, str | 
 
 
 def test_the_tables_are_complete() -> None:
-    """All hooks and one that nobody knows are in both tables, each with a payload, from twelve states."""
+    """All hooks and an unknown one are in both tables, each with a payload, from twelve states."""
     for table in (TABLE, IN_SUBAGENT):
         rows = [line.split()[0] for line in table.split("\n")[2:-1]]
         assert rows == list(PAYLOADS)
@@ -244,8 +244,8 @@ def test_the_tables_are_complete() -> None:
         ("ended", ("ended", None)),
     ],
 )
-def test_the_columns_are_what_they_say(state: str, board: tuple[str, str | None]) -> None:
-    """Every column of the tables begins in its state."""
+def test_every_column_starts_in_its_state(state: str, board: tuple[str, str | None]) -> None:
+    """The state in the heading of the column."""
     assert agent_that_is(state).board == board
 
 

@@ -9,10 +9,10 @@ from tests.kernel.story import Payload, Story, answered, bash, batch, in_subagen
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts()
-    told.prompted()
-    return told
+    started = Story()
+    started.starts()
+    started.prompted()
+    return started
 
 
 def resolutions(story: Story) -> list[tuple[str, str | None]]:
@@ -24,7 +24,7 @@ def resolutions(story: Story) -> list[tuple[str, str | None]]:
 
 
 def test_a_call_is_open_until_it_ends(story: Story) -> None:
-    """A tool in flight is shown, and gone when it has run."""
+    """A running tool is shown until it has ended."""
     story.calls("t1", "pytest -q")
     assert [(call.tool, call.summary) for call in story.agent.calls] == [("Bash", "pytest -q")]
     story.called("t1", "pytest -q")
@@ -51,7 +51,7 @@ def test_parallel_calls_end_one_by_one(story: Story) -> None:
 
 
 def test_the_end_of_a_step_ends_all_its_calls(story: Story) -> None:
-    """PostToolBatch closes what has no end of its own, listed or not."""
+    """PostToolBatch closes calls that had no end, listed or not."""
     story.calls("t1", "one")
     story.calls("t2", "two")
     story.hook("PostToolBatch", **batch("t1"))
@@ -76,7 +76,7 @@ def test_a_duplicated_call_is_one(story: Story) -> None:
 
 
 def test_calls_without_ids_are_matched_by_tool_and_input(story: Story) -> None:
-    """A client that names no calls is understood, also when it calls the same again."""
+    """Also if the client repeats the same call."""
     for _ in range(2):
         story.hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
         assert len(story.open_calls) == 1
@@ -85,7 +85,7 @@ def test_calls_without_ids_are_matched_by_tool_and_input(story: Story) -> None:
 
 
 def test_an_end_without_tool_and_id_ends_the_oldest_call(story: Story) -> None:
-    """The barest of payloads still closes a question."""
+    """Even an almost empty payload closes a question."""
     story.hook("PreToolUse", tool_name="AskUserQuestion")
     assert story.open_waits == ["question"]
     story.hook("PostToolUse")
@@ -142,7 +142,7 @@ def test_a_call_in_parallel_to_a_question_does_not_answer_it(story: Story) -> No
 
 
 def test_a_permission_belongs_to_its_call(story: Story) -> None:
-    """The dialog names no call; the same tool and input tell which one it is, and its end closes it."""
+    """The dialog names no call. It is matched by tool and input, and the end of the call closes it."""
     story.calls("t1", "ls", at=4)
     story.calls("t2", "rm x", at=4.01)
     story.asks_permission("rm x", at=4.05)
@@ -184,7 +184,7 @@ def test_a_dialog_can_arrive_before_its_call(story: Story) -> None:
 
 
 def test_a_dialog_after_the_end_of_its_call_opens_nothing(story: Story) -> None:
-    """What was answered is not asked again."""
+    """The call has already been answered."""
     story.called("t1", "rm x", at=8)
     story.asks_permission("rm x", at=4)
     story.hook("PostToolUse", at=9, **answered("q1"))
@@ -201,8 +201,8 @@ def test_a_rejection_with_feedback_ends_with_the_step(story: Story) -> None:
     assert resolutions(story) == [("permission", "the step ended")]
 
 
-def test_a_command_beside_a_question_does_not_answer_it(story: Story) -> None:
-    """A parallel tool's end closes nothing but itself."""
+def test_a_parallel_command_does_not_answer_a_question(story: Story) -> None:
+    """The end of a parallel tool closes only its own call."""
     story.calls("t1", at=4)
     story.hook("PreToolUse", at=4.01, **question("q1"))
     story.hook("PermissionRequest", at=4.05, **question(None))

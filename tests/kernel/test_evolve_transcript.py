@@ -1,4 +1,4 @@
-"""What a transcript tells goes to the command that it belongs to, and overturns only what it knows better."""
+"""Facts of transcripts are applied to their command, and override only what they report more precisely."""
 
 import pytest
 
@@ -22,14 +22,14 @@ from tests.kernel.story import Story, in_subagent, running, time_at
 @pytest.fixture
 def story() -> Story:
     """A client that works on a prompt."""
-    told = Story()
-    told.starts(at=1)
-    told.prompted("Fix it", "p1", at=2)
-    return told
+    started = Story()
+    started.starts(at=1)
+    started.prompted("Fix it", "p1", at=2)
+    return started
 
 
 def outcomes(story: Story) -> list[tuple[str, str | None]]:
-    """All commands in the order they began: text and outcome."""
+    """All commands in the order of their start: text and outcome."""
     found = sorted(story.commands.values(), key=lambda command: command.started_at)
     return [(command.text, command.outcome.value if command.outcome else None) for command in found]
 
@@ -123,7 +123,7 @@ def test_a_message_belongs_to_the_command_of_its_time(story: Story) -> None:
 
 
 def test_the_last_block_of_a_reply_is_the_final_text(story: Story) -> None:
-    """All blocks of a reply say that it ends the turn."""
+    """All blocks of a reply declare that it ends the turn."""
     story.stops("I renamed it.", "p1", at=5)
     story.report(AgentWrote("I fixed it.", final=True), at=4.8)
     story.report(AgentWrote("I renamed it.", final=True), at=4.9)
@@ -149,7 +149,7 @@ def test_only_the_last_text_of_a_message_decides(story: Story, order: tuple[floa
 
 
 def test_the_last_text_of_a_message_decides_without_a_stop(story: Story) -> None:
-    """All lines of a message say that it ends the turn; the last of them counts."""
+    """All lines of a message declare that it ends the turn; the last of them counts."""
     story.report(AgentWrote("Shall I look at the project?", final=True), at=4.8)
     story.report(AgentWrote("I added the database.", final=True), at=4.9)
     story.report(TurnClosed(), at=5)
@@ -229,7 +229,7 @@ def test_a_queued_turn_that_starts_late_gets_its_end(story: Story) -> None:
 
 
 def test_an_included_prompt_starts_no_turn(story: Story) -> None:
-    """Nor does a withdrawn one."""
+    """Nor does a removed one."""
     for text in ("Two", ""):
         story.report(PromptQueued("Two"))
         story.report(PromptUnqueued(text))
@@ -265,7 +265,7 @@ def test_a_rejected_call_is_no_sign_of_work(story: Story) -> None:
 
 
 def test_a_rejection_without_feedback_ends_the_turn(story: Story) -> None:
-    """At once, although the line that closes the turn follows."""
+    """Immediately, although the line that closes the turn follows."""
     story.calls("t1", at=3)
     story.asks_permission(at=3.1)
     story.report(ToolRejected("t1"), at=5)
@@ -314,11 +314,11 @@ def test_a_shell_command_of_the_user_has_its_trigger() -> None:
 # --- usage ------------------------------------------------------------------------------------------------------------
 
 
-def measured(*told: UsageMeasured, model: str | None = None) -> Agent:
-    """An agent after these measures, a second apart."""
+def measured(*given: UsageMeasured, model: str | None = None) -> Agent:
+    """An agent after these measurements, a second apart."""
     story = Story()
     story.starts(**({"model": model} if model else {}))
-    for fact in told:
+    for fact in given:
         story.report(fact)
     return story.agent
 
@@ -332,8 +332,8 @@ def measured(*told: UsageMeasured, model: str | None = None) -> Agent:
         ("claude-x", 250_000, 25.0),
     ],
 )
-def test_the_window_follows_from_the_model(model: str, tokens: int, percent: float) -> None:
-    """And from what is in it: more than the usual window fits only into a large one."""
+def test_the_window_size_follows_from_the_model(model: str, tokens: int, percent: float) -> None:
+    """And from the usage: more than the usual size requires a large window."""
     agent = measured(UsageMeasured(model=model.removesuffix("[1m]"), tokens=tokens), model=model)
     assert (agent.context_percent, agent.tokens, agent.model) == (percent, tokens, model)
 
@@ -352,8 +352,8 @@ def test_an_older_measurement_changes_nothing() -> None:
     assert story.agent.tokens == 2
 
 
-def test_a_cost_is_kept_beside_it() -> None:
-    """It is told at the end, without a measure."""
+def test_a_cost_can_be_reported_alone() -> None:
+    """It is reported at the end, without a measurement."""
     agent = measured(UsageMeasured(tokens=7), UsageMeasured(cost_usd=0.5))
     assert (agent.tokens, agent.cost_usd) == (7, 0.5)
 
@@ -369,7 +369,7 @@ def test_a_subagents_context_is_its_own() -> None:
 
 
 def test_a_session_is_known_from_its_transcript_alone() -> None:
-    """With its directory, and the process that the registry knows."""
+    """With its directory, and the process from the registry."""
     story = Story()
     story.report(UserWrote("Fix it"), session_id="s1", cwd="/home/dev/app/src")
     assert story.agent.session is not None

@@ -1,4 +1,4 @@
-"""Prompts and the ends of turns: commands begin, go on and end, and every utterance becomes one turn."""
+"""Prompts and ends of turns: commands start, continue and end, and every message becomes one turn."""
 
 import pytest
 
@@ -20,9 +20,9 @@ from tests.kernel.story import (
 @pytest.fixture
 def story() -> Story:
     """A client that has started."""
-    told = Story()
-    told.starts()
-    return told
+    started = Story()
+    started.starts()
+    return started
 
 
 def outcomes(story: Story) -> list[tuple[str, str, str | None]]:
@@ -143,7 +143,7 @@ def test_a_text_with_a_nul_can_be_stored(story: Story) -> None:
 
 
 def test_a_prompt_typed_while_a_tool_runs_joins_the_turn(story: Story) -> None:
-    """2.1.325 reports it at once with the running turn's id; one Stop ends both."""
+    """2.1.325 reports it immediately with the id of the running turn; one Stop ends both."""
     story.prompted("One", "p1")
     story.calls("t1", prompt_id="p1")
     story.prompted("Two", "p1")
@@ -281,10 +281,10 @@ def test_a_shell_command_has_no_prompt_hook(story: Story, prompt_id: str | None)
         ("", ("idle", None), "completed"),
     ],
 )
-def test_the_last_words_settle_the_turn(
+def test_the_final_text_completes_the_turn(
     story: Story, message: str, board: tuple[str, str | None], outcome: str | None
 ) -> None:
-    """A statement or silence completes the command, a question waits for an answer."""
+    """A statement or no text completes the command, a question waits for an answer."""
     story.prompted()
     story.stops(message)
     assert (story.board, outcomes(story)) == (board, [("prompt", "Fix the parser", outcome)])
@@ -301,8 +301,8 @@ def test_a_stop_while_a_subagent_runs_is_a_pause(story: Story) -> None:
     assert story.board == ("working", None)
 
 
-def test_a_stop_with_a_background_shell_is_idle_and_says_so(story: Story) -> None:
-    """The turn is over, and what still runs is listed."""
+def test_a_stop_with_a_background_shell_is_idle(story: Story) -> None:
+    """The turn has ended, and the running shell is listed."""
     story.prompted()
     story.stops("It runs.", background_tasks=running(shell_id="b1"))
     assert story.board == ("idle", None)
@@ -343,7 +343,7 @@ def test_turns_in_quick_succession_without_ids_are_separate(story: Story, text: 
 
 
 def test_the_same_question_again_waits_again(story: Story) -> None:
-    """An answer without an id starts a turn of its own, although it belongs to the same command."""
+    """An answer without an id starts another turn, although it belongs to the same command."""
     story.prompted("Fix it", None, at=5)
     story.stops("Shall I?", None, at=5.1)
     story.prompted("Why not", None, at=5.2)
@@ -384,7 +384,7 @@ def test_a_duplicated_stop_does_not_end_the_queued_turn(story: Story) -> None:
 
 
 def test_a_blocked_stop_is_followed_by_another(story: Story) -> None:
-    """When a Stop hook sends the agent back, its second words are said too, and may ask."""
+    """If a Stop hook blocks the end, the second final text counts too, and may be a question."""
     story.prompted()
     story.stops("I fixed it.")
     story.stops("Shall I run the tests?", stop_hook_active=True)
@@ -423,7 +423,7 @@ def test_an_api_error_is_shown_until_the_agent_works_again(story: Story) -> None
 
 
 def test_a_duplicated_or_late_api_error_changes_nothing(story: Story) -> None:
-    """It makes neither a command nor a state."""
+    """Neither the command nor the state."""
     failure: Payload = {"prompt_id": "p1", "error": "rate_limit", "last_assistant_message": "API Error"}
     story.prompted()
     story.hook("StopFailure", at=5, **failure)
@@ -588,7 +588,7 @@ def test_hooks_have_high_confidence(story: Story) -> None:
     ],
 )
 def test_other_sources_have_less_confidence(story: Story, origin: Origin, confidence: str) -> None:
-    """What was read or inferred is never high."""
+    """What was read from files or inferred never has high confidence."""
     story.prompted()
     story.report(TurnInterrupted(), origin=origin)
     assert (story.evidence.source, story.evidence.confidence) == (origin.value, confidence)

@@ -1,4 +1,4 @@
-"""Only what changes something is news."""
+"""Novelty: only observations that change something are new."""
 
 import msgspec
 import pytest
@@ -25,15 +25,15 @@ from tests.kernel.story import CLIENT, Story, bash, envelope, time_at
 @pytest.fixture
 def story() -> Story:
     """A client in the middle of a call."""
-    told = Story()
-    told.starts(at=1)
-    told.prompted("Fix it", at=2)
-    told.calls("t1", at=3)
-    return told
+    running = Story()
+    running.starts(at=1)
+    running.prompted("Fix it", at=2)
+    running.calls("t1", at=3)
+    return running
 
 
-def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations: Observations = CLIENT) -> Event:
-    """What another source tells."""
+def observed(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations: Observations = CLIENT) -> Event:
+    """An event of another source."""
     meta = Meta(event_id="e", name="", origin=origin, at=time_at(at), received_at=time_at(at), session_id="session-1")
     return Event(meta, fact, observations)
 
@@ -41,9 +41,9 @@ def told(fact: Fact, at: float, origin: Origin = Origin.TRANSCRIPT, observations
 @pytest.mark.parametrize(
     "event",
     [
-        told(ToolStarted("t1", "Bash", "", "ls"), 3),
-        told(UsageMeasured(tokens=10), 3),
-        told(ClientReported("busy"), 3.1, Origin.REGISTRY),
+        observed(ToolStarted("t1", "Bash", "", "ls"), 3),
+        observed(UsageMeasured(tokens=10), 3),
+        observed(ClientReported("busy"), 3.1, Origin.REGISTRY),
     ],
 )
 def test_repetitions_are_not_new(story: Story, event: Event) -> None:
@@ -54,13 +54,13 @@ def test_repetitions_are_not_new(story: Story, event: Event) -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        told(ToolFinished("t1", ""), 4),
-        told(TurnInterrupted(), 4),
-        told(AgentWrote("Let me look."), 2.5),
-        told(UserWrote("Fix it"), 2),
-        told(TurnClosed(), 5),
-        told(ClientReported("idle"), 4, Origin.REGISTRY),
-        told(ClientReported("busy"), 3.1, Origin.REGISTRY, Observations(client_pid=99)),
+        observed(ToolFinished("t1", ""), 4),
+        observed(TurnInterrupted(), 4),
+        observed(AgentWrote("Let me look."), 2.5),
+        observed(UserWrote("Fix it"), 2),
+        observed(TurnClosed(), 5),
+        observed(ClientReported("idle"), 4, Origin.REGISTRY),
+        observed(ClientReported("busy"), 3.1, Origin.REGISTRY, Observations(client_pid=99)),
         decode(envelope("PostToolUse", 4, msgspec.json.encode(bash("t1")))),
     ],
 )
@@ -72,12 +72,12 @@ def test_changes_are_new(story: Story, event: Event) -> None:
 def test_the_check_changes_nothing(story: Story) -> None:
     """The agent stays the same."""
     before = msgspec.json.encode(story.agent)
-    is_new(story.agent, told(TurnInterrupted(), 4))
+    is_new(story.agent, observed(TurnInterrupted(), 4))
     assert msgspec.json.encode(story.agent) == before
 
 
-def test_what_is_older_than_all_recent_turns_is_known() -> None:
-    """If hooks reported the agent then; otherwise it can be new."""
+def test_lines_before_all_recent_turns_are_not_new() -> None:
+    """If hooks reported the agent at that time; otherwise they can be new."""
     story = Story()
     story.starts(at=1)
     assert not is_older_than_recent_turns(story.agent, time_at(1))

@@ -15,21 +15,21 @@ from claude_headspace.testing import hook
 BOUNDS = Bounds(message=8_000, result=2_000)
 
 
-def kept(**payload: Any) -> Any:
-    """A payload as it is kept."""
+def sanitized(**payload: Any) -> Any:
+    """A payload as it is stored."""
     return json.loads(truncate(json.dumps(payload).encode(), BOUNDS))
 
 
-def test_what_is_short_stays_byte_for_byte() -> None:
-    """Spaces, order and all."""
+def test_a_short_payload_is_unchanged() -> None:
+    """Byte for byte."""
     raw = b'{ "b": 1,\n "a": "' + b"x" * 1_900 + b'" }'
     assert truncate(raw, BOUNDS) is raw
 
 
-def test_a_long_result_is_cut_in_the_middle_and_says_so() -> None:
-    """Its ends stay, and how many bytes went is told."""
+def test_a_long_result_is_cut_in_the_middle() -> None:
+    """Beginning and end stay, with the number of bytes left out."""
     text = "begin " + "ä" * 10_000 + " end"
-    out = kept(tool_name="Bash", tool_response={"stdout": text, "code": 1})
+    out = sanitized(tool_name="Bash", tool_response={"stdout": text, "code": 1})
     assert out["tool_name"] == "Bash"
     assert out["tool_response"]["code"] == 1
     stdout = out["tool_response"]["stdout"]
@@ -40,13 +40,13 @@ def test_a_long_result_is_cut_in_the_middle_and_says_so() -> None:
 
 
 def test_messages_have_a_larger_limit() -> None:
-    """A prompt is kept where a result would be cut, and cut if it is huge."""
-    assert kept(prompt="x" * 7_000)["prompt"] == "x" * 7_000
-    assert kept(prompt="x" * 9_000)["prompt"] == cut("x" * 9_000, 8_000)
+    """A prompt is complete where a result would be cut, and is cut if it is huge."""
+    assert sanitized(prompt="x" * 7_000)["prompt"] == "x" * 7_000
+    assert sanitized(prompt="x" * 9_000)["prompt"] == cut("x" * 9_000, 8_000)
 
 
-def test_the_same_input_is_cut_alike_wherever_it_stands() -> None:
-    """A dialog is matched with its call by the input: both must be kept alike, whatever stands beside."""
+def test_equal_inputs_are_cut_equally() -> None:
+    """A dialog is matched with its call by the input, so other members must not matter."""
     call = {"file_path": "/a.py", "content": "line\n" * 2_000, "n": 1.0}
     one = truncate(json.dumps({"tool_input": call, "tool_name": "Write"}).encode(), BOUNDS)
     two = truncate(json.dumps({"tool_name": "Write", "extra": "y" * 5_000, "tool_input": call}).encode(), BOUNDS)
@@ -69,16 +69,16 @@ def test_the_same_input_is_cut_alike_wherever_it_stands() -> None:
         {"k" * 50_000: 1},
     ],
 )
-def test_many_small_things_are_bounded_too(response: object) -> None:
-    """Neither lists nor objects without end fill the log."""
-    out = kept(tool_name="Read", tool_response=response)
+def test_many_small_values_are_limited(response: object) -> None:
+    """Long lists and objects are cut."""
+    out = sanitized(tool_name="Read", tool_response=response)
     assert len(json.dumps(out, ensure_ascii=False).encode()) < 2 * BOUNDS.result
     assert out["tool_name"] == "Read"
 
 
-def test_many_members_are_bounded_too() -> None:
-    """None of them is long; those behind the first megabytes are only marks, but for whose event it is."""
-    found = kept(**{f"m{number}": "x" * 1_500 for number in range(100)}, session_id="one")
+def test_many_members_are_limited() -> None:
+    """Members after the first megabytes are replaced by marks, except those that identify the agent."""
+    found = sanitized(**{f"m{number}": "x" * 1_500 for number in range(100)}, session_id="one")
     assert found["m0"] == "x" * 1_500
     assert found["m99"] == "… [1,502 bytes left out] …"
     assert found["session_id"] == "one"
@@ -86,8 +86,8 @@ def test_many_members_are_bounded_too() -> None:
 
 
 def test_identity_is_never_cut() -> None:
-    """Who an event belongs to must not change: the receiver bounds that."""
-    out = kept(session_id="s" * 3_000, cwd="/" + "d" * 5_000, other="o" * 5_000)
+    """The fields that identify the agent do not change; the receiver limits them."""
+    out = sanitized(session_id="s" * 3_000, cwd="/" + "d" * 5_000, other="o" * 5_000)
     assert (len(out["session_id"]), len(out["cwd"])) == (3_000, 5_001)
     assert len(out["other"]) < 2_100
 
@@ -100,7 +100,7 @@ def test_invalid_json_is_unchanged(raw: bytes) -> None:
 
 @given(st.text(min_size=1), st.integers(100, 5_000))
 def test_a_cut_text_has_about_the_limit(text: str, limit: int) -> None:
-    """Whatever the script, cutting the same text gives the same."""
+    """In any script, and cutting the same text gives the same result."""
     long = text * (limit // len(text) + 2)
     assert len(cut(long, limit).encode()) <= limit + 60
     assert cut(long, limit) == cut(long, limit)

@@ -1,4 +1,4 @@
-"""Snapshots: with the agent and its rows at any moment, the rest of the story comes out the same."""
+"""Snapshots: a replay that starts from any snapshot gives the same result."""
 
 from typing import Any
 
@@ -27,23 +27,23 @@ STORY = [
 ]
 
 
-def told(events: list[Envelope], before: Snapshot | None = None) -> SnapshotBuilder:
-    """What events come to."""
-    telling = SnapshotBuilder(before)
+def replayed(events: list[Envelope], before: Snapshot | None = None) -> SnapshotBuilder:
+    """The agent and the rows after these events."""
+    found = SnapshotBuilder(before)
     for event in events:
-        retold = replay_event(telling.agent, "agent-1", event, decode(event), Strategy.MEMORY, None)
+        retold = replay_event(found.agent, "agent-1", event, decode(event), Strategy.MEMORY, None)
         assert retold is not None
-        telling.add(retold.change)
-    return telling
+        found.add(retold.change)
+    return found
 
 
 @pytest.mark.parametrize("cut", range(1, len(STORY)))
 def test_a_replay_continues_from_any_snapshot(cut: int) -> None:
     """Agent and rows are the same; the snapshot survives as JSON."""
-    whole = told(STORY)
-    snapshot = told(STORY[:cut]).snapshot(cut, START, [Identity("session", "session-1")])
+    whole = replayed(STORY)
+    snapshot = replayed(STORY[:cut]).snapshot(cut, START, [Identity("session", "session-1")])
     kept = msgspec.json.decode(msgspec.json.encode(snapshot), type=Snapshot)
-    rest = told(STORY[cut:], kept)
+    rest = replayed(STORY[cut:], kept)
     assert rest.agent == whole.agent
     for name in ("sessions", "commands", "turns", "waits"):
         later = getattr(rest, name)
@@ -56,15 +56,15 @@ def test_a_snapshot_has_only_rows_that_can_change() -> None:
         hook("UserPromptSubmit" if n % 2 else "Stop", START + n * SECOND, prompt=f"{n}", last_assistant_message="Done.")
         for n in range(1, 60)
     ]
-    telling = told([STORY[0], *prompts])
-    snapshot = telling.snapshot(1, START, [])
-    assert len(telling.turns) > 40
+    found = replayed([STORY[0], *prompts])
+    snapshot = found.snapshot(1, START, [])
+    assert len(found.turns) > 40
     assert len(snapshot.turns) <= 10
     assert len(snapshot.commands) <= 3
     assert isinstance(snapshot.agent, Agent)
 
 
 def test_events_without_an_agent_are_not_replayed() -> None:
-    """Probes, and events that could not be understood."""
+    """Probes, and events that could not be processed."""
     assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NOBODY, None) is None
     assert replay_event(None, "a", STORY[0], decode(STORY[0]), Strategy.NEW, f"{NOT_UNDERSTOOD}ValueError") is None

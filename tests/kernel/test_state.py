@@ -43,9 +43,9 @@ def test_the_diagram_asks_every_rule_in_order() -> None:
 def test_only_the_listed_facts_move_a_signal(version: str) -> None:
     """In all recorded sessions, complete and incomplete, in several orders."""
     for scenario in scenarios():
-        for told in orders(recorded(scenario, version)).values():
+        for given in orders(recorded(scenario, version)).values():
             agent = new_agent()
-            for each in told:
+            for each in given:
                 event = decode(each.envelope)
                 after = evolve(agent, event).agent
                 moved = {name for name in SIGNALS if getattr(after, name) not in (None, getattr(agent, name))}

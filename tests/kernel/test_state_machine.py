@@ -1,4 +1,4 @@
-"""The thirteen ways of a command, and no other."""
+"""The thirteen transitions of a command; all others are refused."""
 
 from itertools import product
 
@@ -34,15 +34,15 @@ def test_there_are_thirteen_rows() -> None:
 
 
 @pytest.mark.parametrize(("row", "to_state"), TABLE.items(), ids=lambda part: "-".join(part) if part else "")
-def test_every_row_leads_where_it_says(row: tuple[str, str, str], to_state: str) -> None:
-    """A row of the table is a valid move to its last column."""
+def test_every_row_is_a_valid_transition(row: tuple[str, str, str], to_state: str) -> None:
+    """Its last column is the new state."""
     result = validate_transition(CommandState(row[0]), Actor(row[1]), Intent(row[2]))
     assert (result.valid, result.from_state, result.to_state) == (True, row[0], to_state)
 
 
 @pytest.mark.parametrize(("state", "actor", "intent"), REFUSED)
-def test_every_other_move_is_refused_and_changes_nothing(state: CommandState, actor: Actor, intent: Intent) -> None:
-    """What is not in the table stays where it is, and the answer says why."""
+def test_every_other_transition_is_refused(state: CommandState, actor: Actor, intent: Intent) -> None:
+    """The state stays, and the reason is given."""
     result = validate_transition(state, actor, intent)
     assert (result.valid, result.to_state) == (False, state)
     assert result.reason == f"{actor}/{intent} does not move a command that is {state}"
@@ -50,13 +50,13 @@ def test_every_other_move_is_refused_and_changes_nothing(state: CommandState, ac
 
 @pytest.mark.parametrize(("row", "to_state"), TABLE.items(), ids=lambda part: "-".join(part) if part else "")
 def test_the_diagram_shows_every_row(row: tuple[str, str, str], to_state: str) -> None:
-    """The Mermaid diagram has an arrow for each row, labelled with who says what."""
+    """The Mermaid diagram has an arrow for each row, labelled with actor and intent."""
     [arrow] = [line for line in mermaid().splitlines() if line.strip().startswith(f"{row[0]} --> {to_state}: ")]
     assert f"{row[1]} {row[2]}" in arrow.split(": ")[1].split(", ")
 
 
 def test_the_diagram_shows_nothing_else() -> None:
-    """Beside the rows the diagram has only its beginning and its end."""
+    """Besides the rows it has only a start and an end."""
     lines = mermaid().splitlines()
     labels = sum(len(line.split(": ")[1].split(", ")) for line in lines if ": " in line)
     assert labels == len(TABLE)

@@ -154,7 +154,7 @@ def test_an_idle_teammate_is_shown_as_done(runner: EffortRunner) -> None:
 
 
 def test_typing_a_skill_starts_an_effort(runner: EffortRunner) -> None:
-    """Requirement: "Running `/brainstorm`, `/implement`, or `/fix` creates an effort". The model is told about it."""
+    """Requirement: "Running `/brainstorm`, `/implement`, or `/fix` creates an effort". The model gets its context."""
     home, installation = runner.home, runner.installation
     skill = home.project / ".claude" / "skills" / "implement" / "SKILL.md"
     skill.parent.mkdir(parents=True)

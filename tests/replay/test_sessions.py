@@ -373,8 +373,8 @@ def test_turns_get_the_times_of_the_transcript(scenario: str, version: str) -> N
     """Every turn in the transcript has its exact time."""
     story = replay(without_end(recorded(scenario, version)))
     from_server = [turn.text for turn in story.turn_rows.values() if turn.timestamp_source != "jsonl"]
-    told_by_hooks = ("Which colour?", "1. Do x", "API Error")
-    assert [text for text in from_server if not text.startswith(told_by_hooks)] == []
+    reported_by_hooks = ("Which colour?", "1. Do x", "API Error")
+    assert [text for text in from_server if not text.startswith(reported_by_hooks)] == []
 
 
 def test_usage_is_measured() -> None:

@@ -191,6 +191,20 @@ def test_role_show_prints_the_session_context(open_setup: Open) -> None:
     assert (checked.returncode, checked.stdout) == (1, "role chief: gone.md: not found\n")
     setup.write("gone.md", "Here.")
     assert setup.headspace("role", "check", env=env).returncode == 0
+    unknown = setup.headspace("role", "check", "cheif", env=env)
+    expected = f"There is no role cheif in {setup.root}/.claude/roles. Did you mean chief?\n"
+    assert (unknown.returncode, unknown.stdout) == (1, expected)
+
+
+def test_a_role_that_does_not_exist_is_reported_to_the_user(open_setup: Open) -> None:
+    """Requirement: with the nearest name. The client shows it, and `headspace show` lists it."""
+    setup = open_setup()
+    setup.write(".claude/roles/chief.md", "---\nauto_include: []\n---\n")
+    printed = setup.printed("SessionStart", {"CLAUDE_SESSION_ROLE": "cheif"}, source="startup")
+    assert "There is no role cheif" in json.loads(printed)["systemMessage"]
+    assert "Did you mean chief?" in json.loads(printed)["systemMessage"]
+    assert setup.agent["briefed"]["left_out"] == [".claude/roles/cheif.md: not found. Did you mean chief?"]
+    assert b"systemMessage" not in setup.printed("SessionStart", CHIEF, source="clear")
 
 
 def test_an_effort_and_a_role_share_one_reply(open_setup: Open) -> None:

@@ -288,8 +288,8 @@ def test_typing_a_skill_starts_an_effort(setup: Setup) -> None:
     assert found["agent_id"] == agent["id"]
     assert len(setup.do("list", all=True)["efforts"]) == 1
     call_of: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "ok"}
-    told = [setup.hook("PostToolUse", **call_of).get("additionalContext", "") for _ in range(2)]
-    assert ["You work on effort implement #1" in text for text in told] in ([True, False], [False, False])
+    given = [setup.hook("PostToolUse", **call_of).get("additionalContext", "") for _ in range(2)]
+    assert ["You work on effort implement #1" in text for text in given] in ([True, False], [False, False])
     assert setup.effort()["injections"][0]["delivery"] != "queued"
     assert setup.daemon.verified()
 
@@ -326,10 +326,10 @@ def test_without_a_handover_the_documents_are_read(setup: Setup) -> None:
     setup.do("start", skill="fix")
     (setup.root / "1_FIX_PLAN.md").write_text("PLAN-5521")
     setup.hook("SessionStart", source="startup")
-    told = setup.hook("SessionStart", session_id="two", source="clear")["additionalContext"]
-    assert "PLAN-5521" in told
-    assert "1_FIX_DEBRIEF.md (" not in told, "it does not exist"
+    given = setup.hook("SessionStart", session_id="two", source="clear")["additionalContext"]
+    assert "PLAN-5521" in given
+    assert "1_FIX_DEBRIEF.md (" not in given, "it does not exist"
     assert setup.do("open")["documents"] == [str(setup.root / "1_FIX_PLAN.md")]
     setup.do("dehydrate", text="HANDED-5522")
-    told = setup.hook("SessionStart", session_id="four", source="clear")["additionalContext"]
-    assert ("HANDED-5522" in told, "PLAN-5521" in told) == (True, False)
+    given = setup.hook("SessionStart", session_id="four", source="clear")["additionalContext"]
+    assert ("HANDED-5522" in given, "PLAN-5521" in given) == (True, False)

@@ -112,6 +112,16 @@ def test_tool_validator(
     assert session.writes("mcp__mail__send", "eve@example.org") == stranger
 
 
+@pytest.mark.parametrize("command", ["sudo ls", "pkill node", "killall node", "lsof -ti :3000 | xargs kill"])
+@pytest.mark.parametrize(("mode", "decision"), [("interactive", "ask"), ("mission", "deny"), ("background", "deny")])
+def test_what_nobody_can_approve_is_denied(setup: Setup, mode: str, decision: str, command: str) -> None:
+    """Requirement: "Blocks dangerous commands: `pkill`, `killall`, `lsof | xargs kill`", "`sudo`"."""
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": command}}
+    output = setup.session(mode).hook("PreToolUse", **call)["hookSpecificOutput"]
+    assert output["permissionDecision"] == decision
+    assert ("Nobody can answer in this session" in output["permissionDecisionReason"]) is (decision == "deny")
+
+
 @pytest.mark.parametrize("mode", ["mission", "background"])
 def test_the_mode_applies_from_the_first_event(setup: Setup, mode: str) -> None:
     """Requirement: "Only interactive sessions can send messages/emails". Also if a tool call is the first event."""
@@ -136,24 +146,24 @@ def test_the_role_applies_from_the_first_event(tmp_path: Path) -> None:
             assert role in [agent["role"] for agent in daemon.agents()]
 
 
-@pytest.mark.parametrize(("mode", "sent"), [("interactive", "passes"), ("mission", "deny"), ("background", "deny")])
+@pytest.mark.parametrize(("mode", "sent"), [("interactive", "ask"), ("mission", "deny"), ("background", "deny")])
 def test_tool_validator_without_contacts(tmp_path: Path, mode: str, sent: str) -> None:
-    """Without contacts, Claude Code's own permissions decide. Workers may not write at all."""
+    """Without contacts you are asked, because nobody is named. Workers may not write at all."""
     with contextlib.ExitStack() as open_ones, running_daemon(tmp_path) as daemon:
         setup = Setup(daemon, open_ones)
         setup.wait_for_asking("PreToolUse")
         assert setup.session(mode).writes("mcp__slack__send_message", "#general") == sent
 
 
-@pytest.mark.parametrize(("mode", "is_told"), [("interactive", True), ("mission", True), ("background", False)])
-def test_task_notifications(setup: Setup, mode: str, is_told: bool) -> None:
+@pytest.mark.parametrize(("mode", "is_informed"), [("interactive", True), ("mission", True), ("background", False)])
+def test_task_notifications(setup: Setup, mode: str, is_informed: bool) -> None:
     """The next prompt of a conversation brings the worker's result once. A background agent never gets it."""
     conversation = setup.session(mode)
     headers = {"X-Headspace-Caller-Session": conversation.id}
     body = {"goal": "Count the tests", "cwd": str(setup.daemon.home)}
     mission = setup.daemon.send("POST", "/api/missions", body, headers, scope="act").json()
     setup.daemon.send("POST", f"/api/missions/{mission['id']}/finish", {"text": "There are 12."}, scope="act")
-    if is_told:
+    if is_informed:
         setup.wait_for_asking("UserPromptSubmit")
     else:
         wait_until(
@@ -161,7 +171,7 @@ def test_task_notifications(setup: Setup, mode: str, is_told: bool) -> None:
             "the end of the worker in the log",
         )
     first = conversation.hook("UserPromptSubmit", prompt="Go on").get("hookSpecificOutput", {})
-    assert ("There are 12." in first.get("additionalContext", "")) is is_told
+    assert ("There are 12." in first.get("additionalContext", "")) is is_informed
     assert conversation.hook("UserPromptSubmit", prompt="And on") == {}
 
 

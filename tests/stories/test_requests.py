@@ -228,7 +228,7 @@ def test_hidden_characters_are_listed(asking: AskingClient) -> None:
 
 
 def test_entities_in_a_plan_are_hidden_characters(asking: AskingClient) -> None:
-    """A plan is Markdown: whoever formats it turns the entity into the character."""
+    """A plan is Markdown, so formatting turns the entity into the character."""
     wait = details(asking, "ExitPlanMode", {"plan": "Tidy &#x202E;pu &amp; &ZeroWidthSpace;"})
     assert [(each["at"], each["code"]) for each in wait["hidden_characters"]] == [(-1, "U+202E"), (-1, "U+200B")]
 

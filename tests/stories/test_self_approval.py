@@ -102,7 +102,7 @@ def user_answers(asking: AskingClient, hook: "subprocess.Popen[bytes]") -> None:
 def test_a_hook_with_another_pid_does_not_hide_the_client(
     asking: AskingClient, inside: Inside, with_token: bool
 ) -> None:
-    """A running client stays known, also after a restart and whoever sends the hook. Its tools cannot approve."""
+    """A running client stays known, also after a restart and for hooks of any sender. Its tools cannot approve."""
     hook = asking.ask()
     other = subprocess.Popen(["sleep", "600"])
     for pid in (NO_SUCH_PID, str(other.pid)):

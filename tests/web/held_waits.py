@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, wait_until
 
@@ -69,6 +69,21 @@ def decision(hook: HeldHook) -> dict[str, Any]:
 def answers(daemon: RunningDaemon) -> list[str]:
     """What was answered so far."""
     return [wait["answered"]["words"] for wait in daemon.get("/api/waits?all=true").json() if wait["answered"]]
+
+
+def read_through(page: Page, card: Locator) -> None:
+    """Scroll until all of a card was on the screen, as with a mouse wheel."""
+    card.locator(".request").hover(position={"x": 5, "y": 5})
+    for _ in range(400):
+        box = card.locator(".answer").bounding_box()
+        size = page.viewport_size
+        assert box is not None
+        assert size is not None
+        if box["y"] < size["height"] - 120:
+            break
+        page.mouse.wheel(0, 400)
+        page.wait_for_timeout(60)
+    settle(page)
 
 
 def settle(page: Page) -> None:

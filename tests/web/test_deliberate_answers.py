@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import PHONE, Pages
-from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, settle, started
+from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, read_through, settle, started
 
 IGNORED = "Nothing was sent"
 
@@ -113,8 +113,9 @@ def test_scrolling_is_not_a_layout_change(pages: Pages, daemon: RunningDaemon, t
     hook = hold_bash(daemon, tmp_path, "\n".join(f"echo {number}" for number in range(120)))
     page = pages.open(daemon, "/waits")
     settle(page)
-    page.evaluate("document.querySelector('main').scrollTo({ top: 10_000, behavior: 'instant' })")
+    read_through(page, page.locator("article.wait"))
     expect(allow_button(page.locator("article.wait"))).to_be_enabled()
+    page.evaluate("document.querySelector('main').scrollBy({ top: -40, behavior: 'instant' })")
     page.evaluate("document.querySelector('article .buttons button').click()")
     assert decision(hook) == {"behavior": "allow"}
 
@@ -365,21 +366,43 @@ def test_a_card_closed_by_someone_else_ignores_input(pages: Pages, daemon: Runni
     expect(panel.locator("article.wait")).to_have_count(0)
 
 
-def test_a_plan_is_approved_only_after_its_end_was_visible(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """All steps are shown. `y` at the top explains what to do; after scrolling to the end it approves."""
+def test_a_plan_is_approved_only_after_all_of_it_was_visible(
+    pages: Pages, daemon: RunningDaemon, tmp_path: Path
+) -> None:
+    """`y` at the top explains what to do; after scrolling through all steps it approves."""
     plan = "\n".join(f"{number}. Step {number} of the plan" for number in range(1, 81))
     hook = hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": plan})
     page = pages.open(daemon, "/waits")
-    expect(page.locator("article.wait li")).to_have_count(80)
+    expect(page.get_by_label("Request")).to_contain_text("Step 80")
     focus(page, page.locator("article.wait"))
     page.keyboard.press("y")
-    expect(page.get_by_text("Scroll to the end of the plan before you approve it.")).to_be_attached()
+    expect(page.get_by_text("Scroll through all of the plan before you approve it.")).to_be_attached()
     assert answers(daemon) == []
-    page.get_by_role("button", name="Approve").scroll_into_view_if_needed()
-    settle(page)
+    read_through(page, page.locator("article.wait"))
     pause(page)
     page.keyboard.press("y")
     assert decision(hook)["behavior"] == "allow"
+    expect(page.locator("article.wait .status")).to_contain_text("Approved by")
+
+
+def test_a_jump_to_the_end_does_not_count_as_reading(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """`j j k` shows the start and the end of a plan, but never its middle."""
+    plan = "\n".join(f"{number}. Step {number} of the plan" for number in range(1, 301))
+    hold(daemon, tmp_path, session="one", tool_name="ExitPlanMode", tool_input={"plan": plan})
+    hold_bash(daemon, tmp_path, "make second", session="two")
+    page = pages.open(daemon, "/waits")
+    settle(page)
+    for key in "jjk":
+        page.keyboard.press(key)
+        pause(page)
+    shown = page.locator("article.wait").first
+    expect(shown).to_be_focused()
+    page.get_by_role("button", name="Approve").scroll_into_view_if_needed()
+    settle(page)
+    page.keyboard.press("y")
+    expect(shown).to_contain_text("Scroll through all of the plan")
+    pause(page)
+    assert answers(daemon) == []
 
 
 def test_an_answer_can_be_delayed_and_undone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -393,6 +416,12 @@ def test_an_answer_can_be_delayed_and_undone(pages: Pages, daemon: RunningDaemon
     expect(page.get_by_text("Sending in 3 s.")).to_be_visible()
     pause(page)
     page.keyboard.press("u")
+    expect(page.locator("article.wait")).to_be_focused()
+    settle(page)
+    pause(page)
+    page.keyboard.press("y")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("article.wait")).to_be_focused()
     page.wait_for_timeout(3_500)
     assert answers(daemon) == []
     allow_button(page.locator("article.wait")).click()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from claude_headspace.surfaces.auth.answer_links import PATH, AnswerGrant, AnswerLinks
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import PHONE, Pages
-from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, settle
+from tests.web.held_waits import MODE, RULE, HeldHook, answers, decision, hold, read_through, settle
 
 
 def hold_with_suggestions(daemon: RunningDaemon, folder: Path, command: str) -> HeldHook:
@@ -154,6 +154,7 @@ def test_a_diff_on_the_answer_link_fits_a_phone(pages: Pages, daemon: RunningDae
 
 
 PLANS = {
+    "globs": "1. Run rm -rf src/*.o lib/*.o\n2. delete /*.bak /home/*.bak\n3. ~~Do not~~ keep _build_",
     "comment": "1. Tidy up\n\n[//]: # (delete the backups)",
     "definition": "1. Tidy up\n\n[ref]: https://example.org/delete 'the backups'",
     "link": "See [docs](https://example.org/delete)",
@@ -162,29 +163,30 @@ PLANS = {
     "code": "```sh delete\necho\n```",
     "end": "word " * 12_500 + "\n\ndelete the backups",
 }
-"""Plans in which formatting would hide a part."""
+"""Plans of which formatted Markdown would hide a part."""
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_is_shown_completely(pages: Pages, daemon: RunningDaemon, tmp_path: Path, name: str) -> None:
-    """If formatting would hide a part, the plan is shown as text."""
+    """Every character that the agent wrote is visible."""
     hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": PLANS[name]})
     page = pages.open(daemon, "/waits")
     settle(page)
     if (show_all := page.get_by_role("button", name="Show all")).count():
         show_all.click()
-    expect(page.get_by_label("Request as text")).to_contain_text("delete")
-    assert page.get_by_label("Request as text").inner_text() == PLANS[name]
+    expect(page.get_by_label("Request")).to_contain_text("delete")
+    assert page.get_by_label("Request").inner_text() == PLANS[name]
 
 
-def test_a_plan_is_formatted_or_text(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """A plan that formatting shows completely is formatted; a button shows its text."""
+def test_the_source_of_a_plan_has_a_look(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Headings, list markers and code stand out, without a character less."""
     plan = "# Plan\n\n1. Read `app.py`\n\n```python\nprint(1)\n```"
     hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": plan})
     page = pages.open(daemon, "/waits")
-    expect(page.locator("article.wait .prose li")).to_have_text("Read app.py")
-    page.get_by_role("button", name="Show as text").click()
-    assert page.get_by_label("Request as text").inner_text() == plan
+    shown = page.get_by_label("Request")
+    expect(shown.locator(".heading")).to_have_text("# Plan")
+    expect(shown.locator(".code")).to_have_text(["`app.py`", "```python print(1) ```"])
+    assert shown.inner_text() == plan
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_a_plan_is_formatted_or_text(pages: Pages, daemon: RunningDaemon, tmp_pa
 def test_only_what_was_shown_is_allowed(
     pages: Pages, daemon: RunningDaemon, tmp_path: Path, tool: str, given: dict[str, str]
 ) -> None:
-    """The end of a part is not the end: first everything is shown, from the start, then its end is reached."""
+    """The end of a part is not the end: first everything is shown, from the start, then all of it is read."""
     hook = hold(daemon, tmp_path, tool_name=tool, tool_input=given)
     page = pages.open(daemon, "/waits")
     settle(page)
@@ -212,8 +214,7 @@ def test_only_what_was_shown_is_allowed(
     page.wait_for_timeout(300)
     expect(allow).to_have_attribute("aria-disabled", "true")
     assert answers(daemon) == []
-    allow.scroll_into_view_if_needed()
-    settle(page)
+    read_through(page, page.locator("article.wait"))
     expect(allow).to_have_attribute("aria-disabled", "false")
     allow.click()
     assert decision(hook)["behavior"] == "allow"

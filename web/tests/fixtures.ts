@@ -28,6 +28,8 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     tool: null,
     last_tool: null,
     imported_from: null,
+    wrapper_id: null,
+    fleet_id: null,
     command: null,
     waits: [],
     subagents: [],

@@ -23,6 +23,9 @@ class Replies(Protocol):
     def with_context(self, hook: str, reply: bytes, text: str, denial: str | None = None) -> bytes:
         """A reply that also gives the model a text, or denies the call with a reason."""
 
+    def with_message(self, reply: bytes, text: str) -> bytes:
+        """A reply that also shows a text to the user."""
+
     def block_stop(self, reply: bytes, reason: str) -> bytes:
         """A reply that prevents the turn from ending, with the reason for the model."""
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import structlog
 
+from claude_headspace.clients.replies import replies_of
 from claude_headspace.config import Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.effort_start import EffortStarter
@@ -79,7 +80,10 @@ class ContextInjection:
         injections = delivered_injections(effort.effort, advice) if effort is not None else ()
         session_context = ""
         if event.hook is HookKind.SESSION_START and self._opens_window(event, outcome):
-            session_context = await self._load(outcome.agent, remaining_characters(advice, injections))
+            loaded = await self._load(outcome.agent, remaining_characters(advice, injections))
+            session_context = loaded.text
+            if loaded.unknown_role:
+                reply = replies_of(outcome.agent.client).with_message(reply, f"Headspace: {loaded.unknown_role}")
         if not session_context and not outcome.session_notice.texts and outcome.advice is None:
             return reply
         add = partial(
@@ -103,7 +107,7 @@ class ContextInjection:
         is_new = isinstance(fact, SessionStarted) and fact.source != "resume" and not outcome.duplicate
         return is_new and uses_claude_os(self._claude_os, outcome.agent)
 
-    async def _load(self, agent: Agent, room: int) -> str:
+    async def _load(self, agent: Agent, room: int) -> ComposedContext:
         """Load the session context, and record which files were loaded, or why none were."""
         try:
             composed = await asyncio.wait_for(asyncio.to_thread(self._read, agent, room), READ_TIMEOUT_SECONDS)
@@ -115,7 +119,7 @@ class ContextInjection:
             act = ContextLoaded(files=composed.loaded, left_out=composed.left_out, reason=problem)
             with contextlib.suppress(HeadspaceError):
                 await self._recorder.record(act, agent.id)
-        return composed.text
+        return composed
 
     def _read(self, agent: Agent, room: int) -> ComposedContext:
         directory = context_roots(self._settings.claude_os_root, self._settings.claude_os_core, agent.project.root)

@@ -65,8 +65,14 @@ class SqlReader:
         return self._agents(select(table.body).where(table.id.startswith(prefix, autoescape=True)).limit(10))
 
     def agent_by_session(self, session_id: str) -> Agent | None:
+        return self._owner("session", session_id)
+
+    def agent_by_wrapper(self, wrapper_id: str) -> Agent | None:
+        return self._owner("headspace", wrapper_id)
+
+    def _owner(self, kind: str, key: str) -> Agent | None:
         table = schema.identities.c
-        owner = select(table.agent_id).where(table.kind == "session", table.key == replace_nul(session_id))
+        owner = select(table.agent_id).where(table.kind == kind, table.key == replace_nul(key))
         found = self._agents(select(schema.agents.c.body).where(schema.agents.c.id.in_(owner)))
         return found[0] if found else None
 

@@ -34,8 +34,8 @@ def reply(answer: Answer, about: Wait, tool_input: object = None, event: str = "
     return output
 
 
-def test_a_permission_is_given_and_refused() -> None:
-    """Allow, deny with a message, allow with another input: in the client's own words."""
+def test_a_permission_is_allowed_and_denied() -> None:
+    """Allow, deny with a message, and allow with another input."""
     about = wait("permission", suggestions=RULES)
     assert reply(Answer(decision="allow"), about) == {"decision": {"behavior": "allow"}}
     assert reply(Answer(decision="deny", message="not that"), about) == {
@@ -59,7 +59,7 @@ def test_only_selected_permissions_are_granted() -> None:
 
 
 def test_answers_are_added_to_the_questions_input() -> None:
-    """By the questions' own words, several labels with commas, as the client notes them itself."""
+    """By the text of the question, several labels joined with commas, as the client stores them."""
     about = wait("question", questions=(COLOUR, SIZES))
     output = reply(Answer(answers={"Colour": "Red", "Which sizes?": ["S", "L"]}), about, INPUT)
     answers = {"Which colour?": "Red", "Which sizes?": "S, L"}
@@ -77,15 +77,15 @@ def test_a_form_is_filled_in_or_declined() -> None:
 
 
 @pytest.mark.parametrize("tool_input", [None, 3, "text", []])
-def test_an_odd_input_does_no_harm(tool_input: object) -> None:
-    """Whatever the payload held, the answer arrives."""
+def test_any_input_is_accepted(tool_input: object) -> None:
+    """The reply is built whatever the payload contains."""
     about = wait("question", questions=(COLOUR,))
     output = reply(Answer(answers={"Colour": "Red"}), about, tool_input)
     assert output["decision"]["updatedInput"] == {"answers": {"Which colour?": "Red"}}
 
 
 def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
-    """Newer clients close a plan's dialog only with an input; what the journal keeps of a long plan may be cut."""
+    """Newer clients close the dialog of a plan only with an input. The stored plan may be cut, so it is left out."""
     given = {"plan": "# Long", "planFilePath": "/plans/a.md"}
     assert reply(Answer(decision="allow"), wait("plan"), given) == {
         "decision": {"behavior": "allow", "updatedInput": {"planFilePath": "/plans/a.md"}}
@@ -96,14 +96,14 @@ def test_an_approved_plan_gets_its_input_back_without_its_text() -> None:
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest", "SessionStart", "UserPromptSubmit", "Unknown"])
-def test_who_abstains_says_nothing(event: str) -> None:
-    """Not even an empty object: what a hook prints may reach the model."""
+def test_an_abstention_has_no_reply(event: str) -> None:
+    """Not even an empty object, because the output of a hook may reach the model."""
     assert verdict_reply(event, ABSTAIN) == b""
 
 
 @pytest.mark.parametrize("ruling", [Ruling.ALLOW, Ruling.ASK, Ruling.DENY])
-def test_a_ruling_on_a_call_is_said_in_its_words(ruling: Ruling) -> None:
-    """Before a tool runs, the decision and its reason stand where Claude Code reads them."""
+def test_a_ruling_before_a_call(ruling: Ruling) -> None:
+    """The reply has the decision and its reason."""
     said = json.loads(verdict_reply("PreToolUse", Verdict(ruling, "no-sudo", "sudo is not wanted here")))
     assert said == {
         "hookSpecificOutput": {
@@ -114,8 +114,8 @@ def test_a_ruling_on_a_call_is_said_in_its_words(ruling: Ruling) -> None:
     }
 
 
-def test_a_permission_is_given_or_refused() -> None:
-    """A dialog is answered with its own words; a rule without a reason gives its name."""
+def test_a_ruling_on_a_permission() -> None:
+    """A rule without a reason is named."""
     assert json.loads(verdict_reply("PermissionRequest", Verdict(Ruling.ALLOW)))["hookSpecificOutput"]["decision"] == {
         "behavior": "allow"
     }
@@ -124,6 +124,6 @@ def test_a_permission_is_given_or_refused() -> None:
 
 
 @pytest.mark.parametrize(("event", "ruling"), [("PermissionRequest", Ruling.ASK), ("Stop", Ruling.DENY)])
-def test_what_an_event_cannot_say_is_not_said(event: str, ruling: Ruling) -> None:
-    """A ruling that has no words in an event is left to the client."""
+def test_rulings_that_a_hook_cannot_express(event: str, ruling: Ruling) -> None:
+    """They are left to the client."""
     assert verdict_reply(event, Verdict(ruling, "rule", "reason")) == b""

@@ -1,4 +1,4 @@
-"""A line of a transcript becomes facts, and anything else is read without a complaint."""
+"""Transcript lines become facts; unknown and invalid lines raise nothing."""
 
 import json
 
@@ -31,35 +31,38 @@ def line(**fields: object) -> bytes:
 
 
 def user(content: object, **fields: object) -> bytes:
-    """A line in the human's name."""
+    """A line of the user."""
     return line(type="user", message={"role": "user", "content": content}, **fields)
 
 
 def assistant(
     *blocks: dict[str, object], model: str = "claude-opus-5-5", stop: str = "end_turn", **fields: object
 ) -> bytes:
-    """A line in the model's name."""
+    """A line of the model."""
     message = {"role": "assistant", "model": model, "stop_reason": stop, "content": list(blocks)}
     return line(type="assistant", message=message, **fields)
 
 
 def facts_of(raw: bytes) -> tuple[Fact, ...]:
-    """What a line says."""
+    """The facts of a line."""
     found = read_line(raw)
     return found.facts if found is not None else ()
 
 
 def test_a_line_has_its_own_time_session_and_key() -> None:
-    """Times are the client's, to the millisecond; the id of the line recognises it again."""
+    """The time has milliseconds, and the id of the line is its key."""
     found = read_line(user("Fix it", cwd="/home/dev/app"))
     assert found == Line(1_794_734_807_583_000, "session-1", "u1", "/home/dev/app", (facts.UserWrote("Fix it"),))
 
 
-def test_a_line_without_an_id_is_known_by_its_words() -> None:
-    """The same line in a copy of the file is the same; another one is not."""
-    told = {"operation": "enqueue", "content": "Two", "uuid": None}
-    one, copy = read_line(line(type="queue-operation", **told)), read_line(line(type="queue-operation", **told) + b"\n")
-    other = read_line(line(type="queue-operation", **(told | {"content": "Three"})))
+def test_a_line_without_an_id_is_identified_by_its_content() -> None:
+    """The same line in a copy of the file has the same key."""
+    given = {"operation": "enqueue", "content": "Two", "uuid": None}
+    one, copy = (
+        read_line(line(type="queue-operation", **given)),
+        read_line(line(type="queue-operation", **given) + b"\n"),
+    )
+    other = read_line(line(type="queue-operation", **(given | {"content": "Three"})))
     assert one is not None
     assert copy is not None
     assert other is not None
@@ -67,8 +70,8 @@ def test_a_line_without_an_id_is_known_by_its_words() -> None:
 
 
 @pytest.mark.parametrize("timestamp", [None, 17, "", "yesterday", "2026-11-15T09:26:47.583"])
-def test_a_line_without_a_time_says_so(timestamp: object) -> None:
-    """A time without a zone could be any: who reads the file knows better."""
+def test_a_line_without_a_time_zone_has_no_time(timestamp: object) -> None:
+    """The reader of the file supplies another one."""
     found = read_line(user("Fix it", timestamp=timestamp))
     assert found is not None
     assert found.at is None
@@ -87,57 +90,60 @@ def test_a_line_without_a_time_says_so(timestamp: object) -> None:
         [{"type": "image", "source": {}}],
     ],
 )
-def test_what_stands_where_prompts_do_is_not_always_one(content: object) -> None:
-    """Local commands, what they print, and reminders were not said to the agent."""
+def test_local_commands_and_reminders_are_not_prompts(content: object) -> None:
+    """Nor is the output of local commands."""
     assert facts_of(user(content)) == ()
 
 
 @pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary"])
 def test_injected_text_is_no_prompt(flag: str) -> None:
-    """Nobody typed it."""
+    """The user did not type it."""
     assert facts_of(user("Continue from where you left off.", **{flag: True})) == ()
 
 
-def test_a_command_that_becomes_a_prompt_is_one() -> None:
-    """A custom command is told as it was typed, as its hook tells it."""
+def test_a_custom_command_is_a_prompt() -> None:
+    """With the text that was typed, as in its hook."""
     parts = {"message": "greet", "name": "/greet", "args": "Ann"}
     text = "\n".join(f"<command-{name}>{value}</command-{name}>" for name, value in parts.items())
     assert facts_of(user(text)) == (facts.UserWrote("/greet Ann"),)
 
 
-def test_a_shell_command_of_the_human_is_a_prompt() -> None:
-    """A `!` command has no hook at all."""
+def test_a_shell_command_of_the_user_is_a_prompt() -> None:
+    """No hook reports a `!` command."""
     assert facts_of(user("<bash-input>ls -l</bash-input>")) == (facts.UserWrote("! ls -l"),)
 
 
-def test_a_prompt_with_a_picture_is_its_words() -> None:
-    """The pieces of text are one prompt."""
+def test_a_prompt_with_a_picture_is_its_text() -> None:
+    """All pieces of text are one prompt."""
     blocks = [{"type": "text", "text": "Look:"}, {"type": "image"}, {"type": "text", "text": "wrong, isn't it?"}]
     assert facts_of(user(blocks)) == (facts.UserWrote("Look:\nwrong, isn't it?"),)
 
 
-def test_a_prompt_of_a_program_shows_that_nobody_sits_there() -> None:
-    """`-p` is told by the entrypoint."""
+def test_a_prompt_of_a_program_is_headless() -> None:
+    """The entrypoint shows `-p`."""
     assert facts_of(user("Fix it", entrypoint="sdk-cli")) == (
         facts.UserWrote("Fix it"),
         facts.ClientReported("", headless=True),
     )
 
 
-def test_a_refusal_that_is_not_the_humans_lets_the_turn_go_on() -> None:
-    """Hooks and rules refuse calls too."""
+def test_a_call_refused_by_a_rule_does_not_end_the_turn() -> None:
+    """Hooks and rules refuse calls, too."""
     result = [{"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "Not allowed."}]
     assert facts_of(user(result, toolDenialKind="hook-denied")) == (facts.ToolRefused("t1", "", reason="Not allowed."),)
 
 
-def test_words_of_the_client_in_the_models_place_are_not_the_models() -> None:
-    """That no response was requested means that the turn before was broken off; nothing else is said by it."""
-    for text, told in (("No response requested.", (facts.TurnInterrupted(),)), ("(no content)", ())):
-        assert facts_of(assistant({"type": "text", "text": text}, model="<synthetic>", isApiErrorMessage=False)) == told
+def test_synthetic_messages_are_not_replies() -> None:
+    """The text “No response requested.” means that the turn was interrupted. Others have no meaning."""
+    for text, expected in (("No response requested.", (facts.TurnInterrupted(),)), ("(no content)", ())):
+        assert (
+            facts_of(assistant({"type": "text", "text": text}, model="<synthetic>", isApiErrorMessage=False))
+            == expected
+        )
 
 
-def test_usage_replaces_and_is_never_added_up() -> None:
-    """All that was read of the context counts, cached or not; a sub-agent's context is its own."""
+def test_usage_replaces_earlier_usage() -> None:
+    """Cached tokens count. The context of a sub-agent is separate."""
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 30, "output_tokens": 99}
     message = {"role": "assistant", "model": "m", "stop_reason": "tool_use", "content": [], "usage": usage}
     assert facts_of(line(type="assistant", message=message)) == (facts.UsageMeasured(model="m", tokens=60),)
@@ -145,33 +151,33 @@ def test_usage_replaces_and_is_never_added_up() -> None:
 
 
 def test_a_cost_with_unknown_prices_is_none() -> None:
-    """What is not known is not shown."""
+    """Only known costs are shown."""
     assert facts_of(line(type="cost-state", totalCostUSD=0.5)) == (facts.UsageMeasured(cost_usd=0.5),)
     assert facts_of(line(type="cost-state", totalCostUSD=0.5, hasUnknownModelCost=True)) == ()
 
 
-def test_withdrawn_prompts_leave_the_queue() -> None:
-    """All of them when they go back to the input box."""
+def test_removed_prompts_leave_the_queue() -> None:
+    """All of them when they return to the input box."""
     assert facts_of(line(type="queue-operation", operation="popAll")) == (facts.PromptUnqueued(""),)
     assert facts_of(line(type="queue-operation", operation="dequeue")) == ()
 
 
-def test_a_prompt_that_was_taken_in_has_no_time_of_its_own() -> None:
-    """Its line has the time when it was typed, not when it was taken in."""
+def test_an_included_prompt_has_no_time() -> None:
+    """Its line has the time when it was typed, not when the turn included it."""
     found = read_line(line(type="attachment", attachment={"type": "queued_command", "prompt": "Two"}))
     assert found is not None
     assert (found.at, found.facts) == (None, (facts.PromptUnqueued("Two"),))
 
 
-def test_finished_work_that_was_taken_in_came_back() -> None:
-    """Also when it did not become a turn of its own."""
-    told = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
-    raw = line(type="attachment", attachment={"type": "queued_command", "prompt": told})
-    assert facts_of(raw) == (facts.PromptSubmitted(told, "b1"),)
+def test_included_background_results_are_delivered() -> None:
+    """Also without a separate turn."""
+    given = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+    raw = line(type="attachment", attachment={"type": "queued_command", "prompt": given})
+    assert facts_of(raw) == (facts.PromptSubmitted(given, "b1"),)
 
 
-def test_a_call_has_the_digest_that_hooks_give_it() -> None:
-    """White space does not count: the dialog of a call must find it."""
+def test_a_call_has_the_same_digest_as_in_hooks() -> None:
+    """White space is ignored, because the dialog of a call must match it."""
     spaced = b'{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls",  "n": 1}}'
     (call,) = facts_of(b'{"type":"assistant","sessionId":"s","message":{"model":"m","content":[%s]}}' % spaced)
     hook = decode(
@@ -180,8 +186,8 @@ def test_a_call_has_the_digest_that_hooks_give_it() -> None:
     assert call == hook.fact
 
 
-def test_what_hooks_tell_too_is_known_as_such() -> None:
-    """The course of calls is; a question, its answer, words and interrupts are not."""
+def test_facts_that_hooks_report_too_are_recognised() -> None:
+    """Starts and ends of calls; not questions, answers, messages and interrupts."""
     assert is_repetition((facts.ToolStarted("t1", "Bash", "", ""), facts.UsageMeasured(tokens=1)))
     assert is_repetition((facts.ToolFinished("t1", ""),))
     assert not is_repetition((facts.ToolStarted("t1", "AskUserQuestion", "", "", Ask("question")),))
@@ -201,14 +207,14 @@ BOUNDS = Bounds()
 # --- what is kept -----------------------------------------------------------------------------------------------------
 
 
-def test_a_short_line_is_kept_as_it_is() -> None:
-    """Not a byte differs."""
+def test_a_short_line_is_unchanged() -> None:
+    """Byte for byte."""
     raw = user("Fix it", unheardOf={"a": [1, 2]})
     assert truncate(raw, BOUNDS) == raw
 
 
-def test_a_long_line_is_cut_but_not_what_was_said() -> None:
-    """Contents of files go; the words of a turn stay, and so does everything that is short."""
+def test_a_long_line_is_cut_except_messages() -> None:
+    """Contents of files are cut. Messages and short values stay."""
     said = "word " * 20_000
     raw = assistant({"type": "text", "text": said}, contents="x" * 100_000, unheardOf=7)
     kept = json.loads(truncate(raw, BOUNDS))
@@ -218,8 +224,8 @@ def test_a_long_line_is_cut_but_not_what_was_said() -> None:
     assert facts_of(truncate(raw, BOUNDS)) == facts_of(raw)
 
 
-def test_even_words_have_an_end() -> None:
-    """A line cannot fill the journal."""
+def test_messages_have_a_limit() -> None:
+    """One line cannot fill the journal."""
     said = "x" * (BOUNDS.message * 2)
     assert json.loads(truncate(user(said), BOUNDS))["message"]["content"] == cut(said, BOUNDS.message)
     assert len(truncate(b'{"a":' * 100_000, BOUNDS)) <= BOUNDS.result + 100
@@ -249,8 +255,8 @@ BLOCKS = st.lists(
 )
 
 
-def understood(raw: bytes) -> None:
-    """Read a line in every way that there is."""
+def read_completely(raw: bytes) -> None:
+    """Read a line with every function."""
     read_line(raw)
     truncate(raw, BOUNDS)
     event = decode(envelope("TranscriptLine", 1, raw, origin=Origin.TRANSCRIPT))
@@ -259,33 +265,33 @@ def understood(raw: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read(raw: bytes) -> None:
-    """Whatever a file holds, nothing is raised."""
-    understood(raw)
+    """Nothing raises."""
+    read_completely(raw)
 
 
 @given(KINDS, st.dictionaries(KNOWN, JSON, max_size=6))
 def test_any_object_is_read(kind: str, fields: dict[str, object]) -> None:
     """Known names with any values."""
-    understood(json.dumps({"sessionId": "session-1"} | fields | {"type": kind}).encode())
+    read_completely(json.dumps({"sessionId": "session-1"} | fields | {"type": kind}).encode())
 
 
 @given(KINDS, BLOCKS | JSON, st.dictionaries(KNOWN, JSON, max_size=3))
 def test_any_message_is_read(kind: str, content: object, fields: dict[str, object]) -> None:
-    """Known blocks with any contents."""
+    """Known blocks with any content."""
     message = {"model": "m", "stop_reason": "end_turn", "content": content}
-    understood(json.dumps(fields | {"sessionId": "session-1", "type": kind, "message": message}).encode())
+    read_completely(json.dumps(fields | {"sessionId": "session-1", "type": kind, "message": message}).encode())
 
 
 @pytest.mark.parametrize("depth", [500, 5_000, 200_000])
 def test_deep_lines_are_read(depth: int) -> None:
-    """Nesting without end overflows nothing."""
-    understood(b'{"type":"user","sessionId":"s","message":{"content":' + b"[" * depth + b"]" * depth + b"}}")
+    """Deep nesting raises nothing."""
+    read_completely(b'{"type":"user","sessionId":"s","message":{"content":' + b"[" * depth + b"]" * depth + b"}}")
 
 
-@pytest.mark.parametrize(("told", "known"), [("feat/login", "feat/login"), ("HEAD", None), (None, None)])
-def test_a_line_tells_the_branch(told: str | None, known: str | None) -> None:
-    """The client's own word; outside of repositories it says HEAD, which is none."""
-    raw = {"type": "user", "sessionId": "one", "gitBranch": told, "message": {"role": "user", "content": "Hello."}}
+@pytest.mark.parametrize(("written", "known"), [("feat/login", "feat/login"), ("HEAD", None), (None, None)])
+def test_a_line_has_the_branch(written: str | None, known: str | None) -> None:
+    """Outside of repositories the client writes HEAD, which is no branch."""
+    raw = {"type": "user", "sessionId": "one", "gitBranch": written, "message": {"role": "user", "content": "Hello."}}
     line = read_line(json.dumps(raw).encode())
     assert line is not None
     assert line.branch == known

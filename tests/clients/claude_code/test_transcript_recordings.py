@@ -1,4 +1,4 @@
-"""What the real client wrote, line by line: the facts that it becomes, and the state that follows from it alone."""
+"""Recorded transcripts of the real client: the facts of each line, and the state that follows from them alone."""
 
 from pathlib import Path
 
@@ -20,12 +20,12 @@ VERSIONS = ("2.1.197", "2.1.325")
 
 
 def short(text: str) -> str:
-    """The first words: a prompt's script is left out."""
+    """The beginning of a text, without the script of a prompt."""
     return text.partition(" @@")[0].strip().splitlines()[0][:40]
 
 
-def in_words(fact: Fact) -> str:
-    """A fact as the table below says it; usage is told by the lines themselves, again and again."""
+def describe(fact: Fact) -> str:
+    """A fact as in the table below. Usage is left out, because many lines have it."""
     match fact:
         case facts.UserWrote(text, queued):
             return f"user: {short(text)}" + (" (queued)" if queued else "")
@@ -64,21 +64,21 @@ PLAIN = {
 
 
 def path_of(name: str, version: str) -> Path:
-    """The recording of a version; those without a version in their name are of the newer one."""
+    """The recording of a version. A name without a version is of the newer one."""
     return TRANSCRIPTS / (f"{name}.jsonl" if version == "2.1.325" else f"{name}.{version}.jsonl")
 
 
 def lines_of(name: str, version: str) -> list[Line]:
-    """The lines of a recording that say something."""
+    """The lines of a recording that have facts."""
     found = (read_line(raw) for raw in path_of(name, version).read_bytes().splitlines())
     return [line for line in found if line is not None]
 
 
-def told(name: str, version: str) -> list[str]:
-    """What a recording tells, in words."""
+def described_facts(name: str, version: str) -> list[str]:
+    """The facts of a recording, described."""
     parts = [fact for line in lines_of(name, version) for fact in line.facts]
     measured = [fact for fact in parts if not (isinstance(fact, facts.UsageMeasured) and fact.cost_usd is None)]
-    return [in_words(fact) for fact in measured]
+    return [describe(fact) for fact in measured]
 
 
 EXPECTED = {
@@ -465,7 +465,7 @@ EXPECTED = {
         closed
     """,
 }
-"""What each recording tells; where the versions differ, the name says which one it is."""
+"""The facts of each recording. Where versions differ, the name has the version."""
 
 RECORDINGS = [
     (path.name.removesuffix(".jsonl").removesuffix(".2.1.197"), "2.1.197" if ".2.1.197." in path.name else "2.1.325")
@@ -475,9 +475,9 @@ RECORDINGS = [
 
 @pytest.mark.parametrize(("name", "version"), RECORDINGS)
 def test_recorded_lines_become_facts(name: str, version: str) -> None:
-    """Prompts, words, calls, interrupts, errors and ends are read from what the real client wrote."""
+    """Prompts, messages, calls, interrupts, errors and ends."""
     expected = EXPECTED.get(name) or EXPECTED[f"{name}.{version}"]
-    found = [fact for fact in told(name, version) if not fact.startswith("cost")]
+    found = [fact for fact in described_facts(name, version) if not fact.startswith("cost")]
     assert found == [line.strip() for line in expected.strip().splitlines()]
 
 
@@ -501,24 +501,24 @@ ALONE = {
 """The state and the outcomes of commands that follow from a transcript alone; where nothing is said, one completed."""
 
 
-def sealed_lines(name: str, version: str) -> list[Envelope]:
-    """The lines of a recording in envelopes, oldest first, as the tailer hands them in."""
-    told, newest = [], 0
+def wrapped_lines(name: str, version: str) -> list[Envelope]:
+    """The lines of a recording in envelopes, oldest first, as the watcher submits them."""
+    described_facts, newest = [], 0
     for raw in path_of(name, version).read_bytes().splitlines():
         line = read_line(raw)
         if line is not None:
             newest = line.at or newest
-            sealed = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, observations=Observations())
-            told.append(msgspec.structs.replace(sealed, fired_at=newest))
-    return sorted(told, key=lambda each: each.fired_at)
+            wrapped = envelope("TranscriptLine", 0, raw, origin=Origin.TRANSCRIPT, observations=Observations())
+            described_facts.append(msgspec.structs.replace(wrapped, fired_at=newest))
+    return sorted(described_facts, key=lambda each: each.fired_at)
 
 
 @pytest.mark.parametrize(("name", "version"), [each for each in RECORDINGS if "subagents" not in each[0]])
 def test_a_transcript_alone_gives_the_state(name: str, version: str) -> None:
-    """A daemon that was down for the whole session knows how it stands."""
+    """A daemon that was down for the whole session derives the same state."""
     story = Story()
-    for sealed in sealed_lines(name, version):
-        story.apply(decode(sealed))
+    for wrapped in wrapped_lines(name, version):
+        story.apply(decode(wrapped))
     outcomes = [command.outcome for command in sorted(story.commands.values(), key=lambda each: each.started_at)]
     found = " ".join([story.agent.state.value, *(outcome.value if outcome else "None" for outcome in outcomes)])
     assert found == ALONE.get(f"{name}.{version}", ALONE.get(name, "idle completed"))

@@ -180,8 +180,18 @@ def test_a_role_without_includes_is_fine(files: Files, text: str) -> None:
 def test_a_missing_role_is_reported_and_a_missing_mode_is_not(files: Files) -> None:
     """Most modes have no file. A role needs one only if there is a roles directory."""
     assert files.why("nobody", "interactive") == {}
-    files.role("somebody")
+    files.role("chief")
     assert files.why("nobody", "interactive") == {".claude/roles/nobody.md": "not found"}
+
+
+def test_a_role_that_does_not_exist_is_reported_with_the_nearest_name(files: Files) -> None:
+    """Requirement: a role that does not exist is reported to the user, with the nearest name."""
+    files.role("chief")
+    assert files.why("Cheif") == {".claude/roles/Cheif.md": "not found. Did you mean chief?"}
+    found = read_context_files(files.roots(), "cheif", None)
+    assert found.unknown_role == f"There is no role cheif in {files.roots().root}/.claude/roles. Did you mean chief?"
+    assert read_context_files(files.roots(), "chief", None).unknown_role == ""
+    assert "Did you mean" not in read_context_files(files.roots(), "zebra", None).unknown_role
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a\0b", "x" * 200])

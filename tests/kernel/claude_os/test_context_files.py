@@ -1,4 +1,4 @@
-"""What a context window begins with, in the words of Claude OS and within bounds."""
+"""The files that a context window starts with, in the format of Claude OS and within size limits."""
 
 from itertools import pairwise
 
@@ -18,12 +18,12 @@ from claude_headspace.kernel.claude_os.context_files import (
 
 
 def piece(name: str, text: str | None = "content", kind: str = CORE, why: str = "") -> ContextFile:
-    """A file that was found, or not."""
+    """A file, with or without text."""
     return ContextFile(kind=kind, name=name, path=f"/os/{name}", text=text, missing_reason=why)
 
 
 def test_the_format_of_claude_os() -> None:
-    """Core files first, then those of the role and the mode; what is missing is named."""
+    """Core files first, then those of the role and the mode. Missing files are listed."""
     briefing = SessionContext(
         role="chief",
         mode="background",
@@ -83,14 +83,14 @@ Hush."""
 
 
 @pytest.mark.parametrize("pieces", [(), (piece("gone.md", None, ROLE, "is not there"),)])
-def test_nothing_loaded_is_nothing_said(pieces: tuple[ContextFile, ...]) -> None:
-    """What is only missing is for the user to know."""
+def test_without_files_there_is_no_text(pieces: tuple[ContextFile, ...]) -> None:
+    """Missing files alone give no text for the model."""
     composed = compose(SessionContext(files=pieces), "X", 9_500)
     assert (composed.text, composed.loaded, len(composed.left_out)) == ("", (), len(pieces))
 
 
-def test_a_long_file_shares_with_the_others() -> None:
-    """Short ones stay whole; of the long one the beginning is there, whole lines, and where the rest is."""
+def test_a_long_file_is_truncated() -> None:
+    """Short files stay complete. The long one is cut after a complete line, with the place of the rest."""
     long = "".join(f"line {number}\n" for number in range(5_000))
     composed = compose(SessionContext(files=(piece("MEMORY.md", long), piece("TODAY.md", "short"))), "X", 4_000)
     assert len(composed.text) <= 4_000
@@ -103,8 +103,8 @@ def test_a_long_file_shares_with_the_others() -> None:
     assert "complete file" not in composed.text
 
 
-def test_scraps_are_not_given() -> None:
-    """With too many files the last ones are left out, and named; but not all of them."""
+def test_files_that_would_be_too_short_are_left_out() -> None:
+    """With too many files the last ones are left out and listed, but never all of them."""
     pieces = tuple(piece(f"docs/{number}.md", "x" * 2_000, ROLE) for number in range(60))
     composed = compose(SessionContext(role="r", files=pieces), "X", 9_500)
     assert len(composed.text) <= 9_500
@@ -117,8 +117,8 @@ texts = st.lists(st.one_of(st.none(), st.text(max_size=3_000)), max_size=12)
 
 
 @given(texts, st.integers(0, 12_000))
-def test_any_files_fit_into_any_room(found: list[str | None], room: int) -> None:
-    """The bound holds, every file is loaded or left out, and none is a scrap."""
+def test_any_files_fit_into_any_limit(found: list[str | None], room: int) -> None:
+    """The limit holds, every file is loaded or left out, and no part is too short."""
     pieces = tuple(piece(f"{number}.md", text, ROLE) for number, text in enumerate(found))
     composed = compose(SessionContext(role="r", files=pieces), "X", room)
     assert len(composed.text) <= room
@@ -126,8 +126,8 @@ def test_any_files_fit_into_any_room(found: list[str | None], room: int) -> None
 
 
 @given(st.lists(st.integers(0, 5_000), max_size=10), st.integers(-10, 20_000))
-def test_sharing_is_fair(lengths: list[int], room: int) -> None:
-    """Nobody gets more than it needs; who gets less than that gets as much as anybody; nothing is wasted."""
+def test_the_limit_is_shared_fairly(lengths: list[int], room: int) -> None:
+    """No file gets more than it needs, truncated files get equal shares, and nothing is left unused."""
     given_ = share_space(lengths, room)
     assert all(0 <= part <= length for part, length in zip(given_, lengths, strict=True))
     assert sum(given_) <= max(room, 0)

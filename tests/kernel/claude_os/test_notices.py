@@ -1,4 +1,4 @@
-"""Who is told what of itself, and when."""
+"""Which session notices a session gets, and when."""
 
 from typing import Any
 
@@ -19,31 +19,31 @@ from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionN
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from tests.kernel.story import START, Story, envelope, time_at
 
-CUSTOMS = ClaudeOsSettings(is_configured=True)
+CONFIGURED = ClaudeOsSettings(is_configured=True)
 
 
 def agent(percent: float | None = None, **known: Any) -> Agent:
-    """An agent whose session began at second 1."""
+    """An agent whose session started at second 1."""
     story = Story()
     story.starts()
     return msgspec.structs.replace(story.agent, context_percent=percent, **known)
 
 
-def told(
-    name: str, subject: Agent, customs: ClaudeOsSettings = CUSTOMS, at: float = 10, **payload: Any
+def notice_for(
+    name: str, subject: Agent, claude_os: ClaudeOsSettings = CONFIGURED, at: float = 10, **payload: Any
 ) -> SessionNotice:
-    """What an agent is told with the answer to a hook."""
-    return session_notice(customs, subject, decode(envelope(name, at, payload)))
+    """The notice in the reply to a hook."""
+    return session_notice(claude_os, subject, decode(envelope(name, at, payload)))
 
 
-def prompted(subject: Agent, **more: Any) -> SessionNotice:
-    """What it is told with a prompt."""
-    return told("UserPromptSubmit", subject, prompt="Go on", **more)
+def notice_with_prompt(subject: Agent, **more: Any) -> SessionNotice:
+    """The notice in the reply to a prompt."""
+    return notice_for("UserPromptSubmit", subject, prompt="Go on", **more)
 
 
-def stopping(subject: Agent, **more: Any) -> SessionNotice:
-    """What it is told before a turn ends."""
-    return told("Stop", subject, **({"last_assistant_message": "Done."} | more))
+def notice_at_stop(subject: Agent, **more: Any) -> SessionNotice:
+    """The notice before a turn ends."""
+    return notice_for("Stop", subject, **({"last_assistant_message": "Done."} | more))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_the_levels(percent: float | None, level: int) -> None:
         (95, "[CLAUDE OS SYS: WARNING]: Context at 95% - CRITICAL"),
     ],
 )
-def test_a_prompt_tells_how_full_it_is(percent: float, words: str) -> None:
-    """In the words of Claude OS; a prompt is never held."""
-    notice = prompted(agent(percent))
+def test_a_prompt_reports_the_context_level(percent: float, words: str) -> None:
+    """In the words of Claude OS. A prompt is never blocked."""
+    notice = notice_with_prompt(agent(percent))
     assert notice.texts[0].startswith(words)
     assert (notice.context_level, notice.blocks_turn_end) == (context_level(percent), False)
 
@@ -81,12 +81,12 @@ def test_a_prompt_tells_how_full_it_is(percent: float, words: str) -> None:
 )
 def test_the_end_of_a_turn_reports_the_level(percent: float, words: str) -> None:
     """A level reached in the turn blocks its end once."""
-    notice = stopping(agent(percent))
+    notice = notice_at_stop(agent(percent))
     assert notice.texts[0].split("\n")[0] == words
     assert (notice.context_level, notice.blocks_turn_end) == (context_level(percent), True)
 
 
-@pytest.mark.parametrize("ask", [prompted, stopping])
+@pytest.mark.parametrize("ask", [notice_with_prompt, notice_at_stop])
 def test_each_level_is_reported_once(ask: Any) -> None:
     """A reported level is not reported again; the next level is."""
     assert ask(agent(85, context_level_reported=80)) == NO_NOTICE
@@ -95,33 +95,37 @@ def test_each_level_is_reported_once(ask: Any) -> None:
 
 def test_the_end_of_a_turn_is_not_blocked_twice_in_a_row() -> None:
     """The client reports that a hook already blocked the end."""
-    assert stopping(agent(85), stop_hook_active=True) == NO_NOTICE
+    assert notice_at_stop(agent(85), stop_hook_active=True) == NO_NOTICE
 
 
 def test_questions_and_running_subagents_do_not_block() -> None:
-    """A turn that ends with a question is not held; nor one that sub-agents go on with."""
-    assert stopping(agent(85), last_assistant_message="Shall I delete the old tests?") == NO_NOTICE
+    """A turn that ends with a question, or that sub-agents continue, is not blocked."""
+    assert notice_at_stop(agent(85), last_assistant_message="Shall I delete the old tests?") == NO_NOTICE
     running = [{"id": "a", "type": "subagent", "status": "running"}]
-    assert stopping(agent(85), background_tasks=running) == NO_NOTICE
-    assert stopping(agent(85), background_tasks=[{"id": "s", "type": "shell", "status": "running"}]).blocks_turn_end
+    assert notice_at_stop(agent(85), background_tasks=running) == NO_NOTICE
+    assert notice_at_stop(
+        agent(85), background_tasks=[{"id": "s", "type": "shell", "status": "running"}]
+    ).blocks_turn_end
 
 
-def test_a_note_is_asked_for_after_two_minutes_once() -> None:
-    """Not before, not when there is one of this context window, not a second time."""
-    assert prompted(agent(), at=100) == NO_NOTICE
-    notice = prompted(agent(), at=130)
+def test_a_note_is_requested_once_after_two_minutes() -> None:
+    """Not before, not if this context window has a note, and not a second time."""
+    assert notice_with_prompt(agent(), at=100) == NO_NOTICE
+    notice = notice_with_prompt(agent(), at=130)
     assert notice.texts == (
         '[CLAUDE OS SYS: INFO]: Consider setting a session status with: headspace note "what you\'re working on"',
     )
     assert notice.requests_note
-    assert prompted(agent(note_requested_at=time_at(130)), at=500) == NO_NOTICE
-    assert prompted(agent(note=Note("the login", time_at(50))), at=500) == NO_NOTICE
-    assert prompted(agent(note=Note("before", time_at(0))), at=500).requests_note
-    assert prompted(agent(), at=500, customs=ClaudeOsSettings(is_configured=True, note_after=0)) == NO_NOTICE
+    assert notice_with_prompt(agent(note_requested_at=time_at(130)), at=500) == NO_NOTICE
+    assert notice_with_prompt(agent(note=Note("the login", time_at(50))), at=500) == NO_NOTICE
+    assert notice_with_prompt(agent(note=Note("before", time_at(0))), at=500).requests_note
+    assert (
+        notice_with_prompt(agent(), at=500, claude_os=ClaudeOsSettings(is_configured=True, note_after=0)) == NO_NOTICE
+    )
 
 
 @pytest.mark.parametrize(
-    ("customs", "known", "part", "tells"),
+    ("claude_os", "known", "uses", "receives"),
     [
         (ClaudeOsSettings(), {}, False, False),
         (ClaudeOsSettings(), {"role": "chief"}, True, True),
@@ -133,34 +137,36 @@ def test_a_note_is_asked_for_after_two_minutes_once() -> None:
         (ClaudeOsSettings(is_configured=True, warnings="off"), {"role": "chief"}, True, False),
     ],
 )
-def test_who_takes_part(customs: ClaudeOsSettings, known: dict[str, Any], part: bool, tells: bool) -> None:
-    """Sessions with a role or a mode; all where the user set Claude OS up, but for an agent's own errands."""
+def test_which_sessions_use_claude_os(
+    claude_os: ClaudeOsSettings, known: dict[str, Any], uses: bool, receives: bool
+) -> None:
+    """Sessions with a role or a mode. If the user configured Claude OS, all except children."""
     subject = agent(85, **known)
-    assert (uses_claude_os(customs, subject), receives_notices(customs, subject)) == (part, tells)
-    assert (prompted(subject, customs=customs) != NO_NOTICE) == tells
+    assert (uses_claude_os(claude_os, subject), receives_notices(claude_os, subject)) == (uses, receives)
+    assert (notice_with_prompt(subject, claude_os=claude_os) != NO_NOTICE) == receives
 
 
-def test_nothing_else_is_told() -> None:
-    """Other events, sub-agents, and an agent of which no session is known."""
+def test_other_events_have_no_notice() -> None:
+    """Also events of sub-agents, and of an agent without a known session."""
     full = agent(99)
-    assert told("PreToolUse", full, tool_name="Bash") == NO_NOTICE
-    assert told("SessionStart", full, source="startup") == NO_NOTICE
-    assert prompted(full, agent_id="sub", agent_type="x") == NO_NOTICE
-    assert prompted(msgspec.structs.replace(full, session=None)) == NO_NOTICE
+    assert notice_for("PreToolUse", full, tool_name="Bash") == NO_NOTICE
+    assert notice_for("SessionStart", full, source="startup") == NO_NOTICE
+    assert notice_with_prompt(full, agent_id="sub", agent_type="x") == NO_NOTICE
+    assert notice_with_prompt(msgspec.structs.replace(full, session=None)) == NO_NOTICE
 
 
-def test_the_prefix_is_the_users() -> None:
-    """Whatever stands there."""
+def test_the_prefix_is_configurable() -> None:
+    """Any text can be used."""
     assert (
-        prompted(agent(60), customs=ClaudeOsSettings(is_configured=True, prefix="DESK"))
+        notice_with_prompt(agent(60), claude_os=ClaudeOsSettings(is_configured=True, prefix="DESK"))
         .texts[0]
         .startswith("[DESK: INFO]: Context")
     )
 
 
-def test_what_is_said_of_workers_comes_in_the_same_answer() -> None:
-    """A worker whose context is filling is reminded to report as well, and its turn is held once for both."""
-    notice = stopping(agent(85.0, mode="background", mission=Mission(id="m1", started_at=START)))
+def test_notices_are_combined() -> None:
+    """A worker whose context is nearly full is also reminded to report, and its turn is blocked once for both."""
+    notice = notice_at_stop(agent(85.0, mode="background", mission=Mission(id="m1", started_at=START)))
     assert (len(notice.texts), notice.context_level, notice.requests_report, notice.blocks_turn_end) == (
         2,
         80,
@@ -171,8 +177,8 @@ def test_what_is_said_of_workers_comes_in_the_same_answer() -> None:
 
 
 def after_tool(subject: Agent, **more: Any) -> SessionNotice:
-    """What it is told with the answer to a finished tool call."""
-    return told("PostToolUse", subject, tool_name="Bash", tool_input={}, tool_use_id="t1", **more)
+    """The notice in the reply to a finished tool call."""
+    return notice_for("PostToolUse", subject, tool_name="Bash", tool_input={}, tool_use_id="t1", **more)
 
 
 def test_a_finished_tool_call_brings_the_level_in_the_middle_of_a_turn() -> None:
@@ -183,7 +189,7 @@ def test_a_finished_tool_call_brings_the_level_in_the_middle_of_a_turn() -> None
     assert after_tool(agent(81, context_level_reported=80)) == NO_NOTICE
     assert after_tool(agent(91, context_level_reported=80)).context_level == 90
     assert after_tool(agent(81), agent_id="sub", agent_type="Explore") == NO_NOTICE
-    assert after_tool(agent(81), customs=ClaudeOsSettings()) == NO_NOTICE
+    assert after_tool(agent(81), claude_os=ClaudeOsSettings()) == NO_NOTICE
 
 
 @pytest.mark.parametrize(
@@ -198,20 +204,20 @@ def test_a_finished_tool_call_brings_the_level_in_the_middle_of_a_turn() -> None
     ],
 )
 def test_a_tool_call_waits_only_for_a_notice(known: dict[str, Any], waits: bool) -> None:
-    """While nothing has to be told, finished tool calls are only reported."""
+    """Without a pending notice, hooks of finished tool calls expect no reply."""
     subject = agent(**({"busy_at": time_at(20)} | known))
-    assert has_notice_in_turn(CUSTOMS, subject) is waits
+    assert has_notice_in_turn(CONFIGURED, subject) is waits
 
 
 def test_the_prefix_applies_to_every_message() -> None:
     """Requirement: "[CLAUDE OS SYS: INFO]: …" with the prefix of the user. Also for texts about missions."""
-    customs = ClaudeOsSettings(is_configured=True, prefix="HOUSE")
+    claude_os = ClaudeOsSettings(is_configured=True, prefix="HOUSE")
     report = WorkerReport(mission_id="m1", goal="Count", text="12", at=START)
     worker = agent(81, mode="background", mission=Mission(id="m1", started_at=START))
-    told_texts = [
-        *prompted(agent(81, worker_reports=(report,)), customs=customs, at=300).texts,
-        *stopping(worker, customs=customs, background_tasks=[]).texts,
-        *after_tool(agent(81), customs=customs).texts,
+    texts = [
+        *notice_with_prompt(agent(81, worker_reports=(report,)), claude_os=claude_os, at=300).texts,
+        *notice_at_stop(worker, claude_os=claude_os, background_tasks=[]).texts,
+        *after_tool(agent(81), claude_os=claude_os).texts,
     ]
-    assert len(told_texts) == 6
-    assert all(text.startswith(("[HOUSE: INFO]: ", "[HOUSE: WARNING]: ")) for text in told_texts)
+    assert len(texts) == 6
+    assert all(text.startswith(("[HOUSE: INFO]: ", "[HOUSE: WARNING]: ")) for text in texts)

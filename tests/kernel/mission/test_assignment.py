@@ -16,14 +16,14 @@ def assigned(
     observations: Observations, agent: Agent, parent: Agent | None, *, trusted: bool, name: str = "Stop"
 ) -> tuple[str | None, str | None]:
     """The mode and mission id that a hook with these declarations is assigned."""
-    told = {"source": "startup"} if name == "SessionStart" else {}
-    return assign(decode(envelope(name, 1, told, observations=observations)), agent, parent, trusted=trusted)
+    given = {"source": "startup"} if name == "SessionStart" else {}
+    return assign(decode(envelope(name, 1, given, observations=observations)), agent, parent, trusted=trusted)
 
 
-def test_the_environment_says_mode_and_mission() -> None:
-    """What the client was started with counts; a word that is no mode does not."""
-    told = Observations(declared_mode="mission", declared_mission_id="m7")
-    assert assigned(told, new_agent(), None, trusted=True) == ("mission", "m7")
+def test_mode_and_mission_come_from_the_environment() -> None:
+    """An unknown mode is ignored."""
+    given = Observations(declared_mode="mission", declared_mission_id="m7")
+    assert assigned(given, new_agent(), None, trusted=True) == ("mission", "m7")
     assert assigned(Observations(declared_mode="party"), new_agent(), None, trusted=True)[0] is None
 
 
@@ -35,8 +35,8 @@ def test_a_worker_without_a_named_mission_has_its_own() -> None:
     assert assigned(Observations(), agent, None, trusted=True) == (None, None)
 
 
-def test_what_anybody_may_send_orders_nothing() -> None:
-    """Without the token a hook neither makes a worker nor frees one."""
+def test_untrusted_hooks_assign_nothing() -> None:
+    """A hook without the token neither creates nor releases a worker."""
     found = assigned(
         Observations(declared_mode="interactive", declared_mission_id="m1"), new_agent(), None, trusted=False
     )
@@ -44,8 +44,8 @@ def test_what_anybody_may_send_orders_nothing() -> None:
 
 
 @pytest.mark.parametrize(("trusted", "mode"), [(True, "interactive"), (False, None)])
-def test_a_new_client_in_a_workers_pane_is_not_its_worker(trusted: bool, mode: str | None) -> None:
-    """A person who starts Claude Code where a worker ran is not held for one; nobody else can say so."""
+def test_a_new_client_in_the_pane_of_a_worker_is_interactive(trusted: bool, mode: str | None) -> None:
+    """A person who starts Claude Code where a worker ran is not that worker."""
     story = Story(WORKER)
     story.starts()
     assert assigned(Observations(), story.agent, None, trusted=trusted, name="SessionStart")[0] == mode
@@ -53,25 +53,25 @@ def test_a_new_client_in_a_workers_pane_is_not_its_worker(trusted: bool, mode: s
     assert assigned(Observations(), story.agent, None, trusted=trusted)[0] is None
 
 
-def test_what_a_worker_starts_has_its_mode() -> None:
-    """Whatever it says of itself: else a worker could write to people through another client."""
-    for told in (
+def test_a_child_of_a_worker_has_its_mode() -> None:
+    """Whatever mode it declares. Otherwise a worker could write to people through another client."""
+    for given in (
         Observations(declared_mode="interactive"),
         Observations(),
         Observations(declared_mode="mission", declared_mission_id="m1"),
     ):
-        found = assigned(told, new_agent(), WORKER, trusted=True)
+        found = assigned(given, new_agent(), WORKER, trusted=True)
         assert found == ("background", None)
 
 
-def test_a_worker_may_send_off_another() -> None:
-    """A child that names another mission works on that."""
+def test_a_worker_may_start_another_worker() -> None:
+    """A child that declares another mission works on that one."""
     found = assigned(Observations(declared_mode="mission", declared_mission_id="m2"), new_agent(), WORKER, trusted=True)
     assert found == ("background", "m2")
 
 
 def test_a_child_of_a_conversation_can_be_its_worker() -> None:
-    """An interactive agent's tool starts a client in background mode."""
+    """A tool of an interactive agent starts a client in background mode."""
     parent = new_agent(id="parent")
     found = assigned(Observations(declared_mode="background"), new_agent(id="child"), parent, trusted=True)
     assert found == ("background", "child")

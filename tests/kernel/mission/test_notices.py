@@ -1,4 +1,4 @@
-"""When Claude Code is told something with the answer to a hook."""
+"""Notices about missions in the reply to a hook."""
 
 import pytest
 
@@ -29,43 +29,43 @@ def worker(**known: object) -> Agent:
 
 
 @pytest.mark.parametrize("mode", ["interactive", "mission", "headless"])
-def test_a_conversation_is_told_of_all_its_workers_at_its_next_prompt(mode: str) -> None:
-    """With one prompt, and with nothing else."""
+def test_a_conversation_gets_the_results_of_its_workers_with_its_next_prompt(mode: str) -> None:
+    """All results with one prompt, and with no other hook."""
     agent = new_agent(mode=mode, worker_reports=NEWS)
-    care = mission_notice("SYS", agent, event("UserPromptSubmit", prompt="Hello"))
-    assert (care.mission_ids, care.blocks_turn_end) == (("m1", "m2"), False)
-    assert "There are 12." in care.texts[0]
-    assert "It is in load()." in care.texts[0]
+    notice = mission_notice("SYS", agent, event("UserPromptSubmit", prompt="Hello"))
+    assert (notice.mission_ids, notice.blocks_turn_end) == (("m1", "m2"), False)
+    assert "There are 12." in notice.texts[0]
+    assert "It is in load()." in notice.texts[0]
     assert mission_notice("SYS", agent, event("Stop")) == NO_NOTICE
     assert mission_notice("SYS", new_agent(), event("UserPromptSubmit", prompt="Hello")) == NO_NOTICE
 
 
-def test_a_background_agent_is_told_of_no_workers() -> None:
-    """Nobody reads along there: task notifications do not apply."""
+def test_a_background_agent_gets_no_results() -> None:
+    """Task notifications do not apply in this mode."""
     agent = new_agent(mode="background", worker_reports=NEWS)
     assert mission_notice("SYS", agent, event("UserPromptSubmit", prompt="Hello")) == NO_NOTICE
     assert hooks_with_notice(agent) == ()
 
 
 def test_a_background_agent_is_reminded_before_it_ends() -> None:
-    """Once, if it has not reported; other modes are not."""
-    care = mission_notice("SYS", worker(), event("Stop", last_assistant_message="Done.", background_tasks=[]))
-    assert (care.requests_report, care.blocks_turn_end) == (True, True)
-    assert "headspace report" in care.texts[0]
+    """Once, if it has not reported. Other modes are not reminded."""
+    notice = mission_notice("SYS", worker(), event("Stop", last_assistant_message="Done.", background_tasks=[]))
+    assert (notice.requests_report, notice.blocks_turn_end) == (True, True)
+    assert "headspace report" in notice.texts[0]
     for silent in (worker(reminded_at=START), worker(report="All good.")):
         assert mission_notice("SYS", silent, event("Stop")) == NO_NOTICE
     mission = new_agent(mode="mission", mission=Mission(id="m1", started_at=START))
     assert mission_notice("SYS", mission, event("Stop")) == NO_NOTICE
 
 
-def test_a_turn_that_a_hook_kept_on_is_not_kept_on_again() -> None:
+def test_a_blocked_turn_is_not_blocked_again() -> None:
     """`stop_hook_active` is respected, so there is no loop."""
     assert mission_notice("SYS", worker(), event("Stop", stop_hook_active=True)) == NO_NOTICE
     assert mission_notice("SYS", worker(), event("Stop", stop_hook_active=True, background_tasks=[])) == NO_NOTICE
 
 
-def test_a_pause_is_no_end() -> None:
-    """While sub-agents work the turn goes on by itself; a shell in the background does not keep it."""
+def test_a_turn_with_running_subagents_is_not_blocked() -> None:
+    """It continues by itself. A background shell does not count."""
     assert mission_notice("SYS", worker(), event("Stop", background_tasks=running(subagent_id="s"))) == NO_NOTICE
     assert mission_notice("SYS", worker(), event("Stop", background_tasks=running(shell_id="b"))) != NO_NOTICE
     agent = worker()
@@ -73,8 +73,8 @@ def test_a_pause_is_no_end() -> None:
     assert mission_notice("SYS", agent, event("Stop")) == NO_NOTICE
 
 
-def test_hooks_are_asked_for_only_while_something_is_to_be_told() -> None:
-    """An agent without news and missions makes no hook wait; nor does one that ended."""
+def test_hooks_wait_only_while_there_is_a_notice() -> None:
+    """An agent without results and missions, or one that ended, makes no hook wait."""
     assert hooks_with_notice(new_agent()) == ()
     assert hooks_with_notice(new_agent(worker_reports=NEWS)) == (HookKind.PROMPT,)
     assert hooks_with_notice(new_agent(worker_reports=NEWS, ended_at=START)) == ()

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.views.agent import agent_view, view_changes
-from tests.kernel.histories import believable
+from tests.kernel.histories import plausible
 from tests.kernel.story import Story, time_at
 
 AGENT_FIELDS = """
@@ -51,7 +51,7 @@ def test_nested_objects_have_their_fields() -> None:
 
 
 @settings(max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(believable())
+@given(plausible())
 def test_changes_turn_one_view_into_the_next(history: list[Event]) -> None:
     """A view with all later changes applied equals the current view; unchanged fields are not sent."""
     story = Story()

@@ -68,7 +68,7 @@ def test_other_answers_are_refused_with_a_reason(about: Wait, answer: Answer, re
 
 
 def test_a_dialog_is_about_the_wait_of_its_call() -> None:
-    """By what is asked; where a transcript was faster and spells that otherwise, the only wait of the tool is meant."""
+    """By its input. If a transcript was faster and its input differs, the only wait of the tool is meant."""
     asked = decode(hook("PermissionRequest", tool_name="Bash", tool_input={"command": "make"}))
     assert isinstance(asked.fact, PermissionAsked)
     ours = wait("permission", tool="Bash", digest=asked.fact.digest)

@@ -22,12 +22,12 @@ Schema = dict[str, Any]
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
 NEED_A_TERMINAL = ("/send", "/interrupt")
 """What cannot be answered well without one: stories and the real client have them."""
-TOLD = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
+DESCRIBED = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
 
 
 def problems(value: Any, schema: Schema, whole: Schema, at: str = "$") -> Iterator[str]:
     """Where a value does not match its schema. Keywords that our schemas do not use are reported as problems."""
-    if unknown := schema.keys() - CHECKED - TOLD:
+    if unknown := schema.keys() - CHECKED - DESCRIBED:
         yield f"{at}: unknown keywords {unknown}"
     if reference := schema.get("$ref"):
         yield from problems(value, whole["components"]["schemas"][reference.rsplit("/", 1)[-1]], whole, at)

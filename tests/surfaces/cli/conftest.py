@@ -76,7 +76,7 @@ BOARD: tuple[tuple[str, dict[str, Any]], ...] = (
 def run_headspace(
     home: Path, *arguments: str, standard_input: str = "", **variables: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a home, as it runs in a pipe."""
+    """Run a command in a home, with a pipe as output."""
     return subprocess.run(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env={**environment(home), "TZ": "UTC", **variables},
@@ -89,7 +89,7 @@ def run_headspace(
 
 
 def send_board(daemon: RunningDaemon) -> dict[str, str]:
-    """Send the board; tells the agents' names by their sessions."""
+    """Send the board; returns the names of the agents by session."""
     ids = {}
     for event, payload in BOARD:
         reply = daemon.post(event, payload)
@@ -100,25 +100,25 @@ def send_board(daemon: RunningDaemon) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningDaemon, dict[str, str]]]:
-    """A daemon with the board, shared by tests that only look, and the agents' names by their sessions."""
+    """A daemon with the board, shared by tests that only read, and the names of its agents by session."""
     with running_daemon(tmp_path_factory.mktemp("board")) as daemon:
         yield daemon, send_board(daemon)
 
 
 @pytest.fixture
 def names(board: tuple[RunningDaemon, dict[str, str]]) -> dict[str, str]:
-    """The agents' names by their sessions."""
+    """The names of the agents by session."""
     return board[1]
 
 
 @pytest.fixture
 def headspace(board: tuple[RunningDaemon, dict[str, str]]) -> Headspace:
-    """Runs a command beside the board's daemon."""
+    """Runs a command with the daemon of the board."""
     return lambda *arguments, **variables: run_headspace(board[0].home, *arguments, **variables)
 
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
-    """A daemon for a test of its own, that knows nothing yet."""
+    """A daemon without events, for one test."""
     with running_daemon(tmp_path / "home") as running:
         yield running

@@ -23,7 +23,7 @@ TEXT_COMMANDS: dict[str, Callable[[str], list[str]]] = {
 }
 
 
-def told(headspace: Headspace, *arguments: str) -> Any:
+def json_of(headspace: Headspace, *arguments: str) -> Any:
     """What a command prints as JSON."""
     done = headspace(*arguments, "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -47,16 +47,16 @@ def test_list_shows_agents_that_need_a_person_first(headspace: Headspace, names:
 
 def test_list_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace) -> None:
     """The output is the array of the API."""
-    assert told(headspace, "list") == board[0].agents()
+    assert json_of(headspace, "list") == board[0].agents()
 
 
 def test_list_can_be_filtered(headspace: Headspace, names: dict[str, str]) -> None:
     """By state and by project, as text and as JSON."""
-    assert [agent["name"] for agent in told(headspace, "list", "--state", "waiting")] == [names["asks"]]
-    assert [agent["name"] for agent in told(headspace, "list", "--project", "api")] == [names["runs"]]
+    assert [agent["name"] for agent in json_of(headspace, "list", "--state", "waiting")] == [names["asks"]]
+    assert [agent["name"] for agent in json_of(headspace, "list", "--project", "api")] == [names["runs"]]
     assert len(headspace("list", "--state", "working", "--project", "api").stdout.splitlines()) == 2
     assert headspace("list", "--project", "nowhere").stdout.startswith("No agent matches.")
-    assert told(headspace, "list", "--project", "nowhere") == []
+    assert json_of(headspace, "list", "--project", "nowhere") == []
 
 
 def test_every_state_can_be_filtered() -> None:
@@ -107,7 +107,7 @@ def test_show(headspace: Headspace, names: dict[str, str]) -> None:
 def test_show_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: Headspace) -> None:
     """The output is the agent of the API with its last turns."""
     daemon, names = board
-    shown = told(headspace, "show", names["done"])
+    shown = json_of(headspace, "show", names["done"])
     turns = shown.pop("turns")
     assert shown == daemon.agent(names["done"])
     assert [turn["text"] for turn in turns] == ["Check all links.", "All 214 links work."]
@@ -115,8 +115,8 @@ def test_show_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: He
 
 def test_an_agent_is_found_by_the_beginning_of_its_id(headspace: Headspace, names: dict[str, str]) -> None:
     """A name, an id, or a unique prefix of the id."""
-    whole = told(headspace, "show", names["runs"])["id"]
-    assert told(headspace, "show", whole[:8])["id"] == whole
+    whole = json_of(headspace, "show", names["runs"])["id"]
+    assert json_of(headspace, "show", whole[:8])["id"] == whole
 
 
 @pytest.mark.parametrize("command", ["show", "why"])
@@ -142,10 +142,12 @@ def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[
 
 def test_why_in_json(headspace: Headspace, names: dict[str, str]) -> None:
     """The output is the evidence and the states, oldest first."""
-    reasons = told(headspace, "why", names["asks"])
+    reasons = json_of(headspace, "why", names["asks"])
     assert reasons["evidence"]["source"] == "hook"
     assert [state["state"] for state in reasons["states"]] == ["idle", "working", "waiting"]
-    assert [state["state"] for state in told(headspace, "why", names["asks"], "--last", "1")["states"]] == ["waiting"]
+    assert [state["state"] for state in json_of(headspace, "why", names["asks"], "--last", "1")["states"]] == [
+        "waiting"
+    ]
 
 
 @pytest.mark.parametrize("command", TEXT_COMMANDS)

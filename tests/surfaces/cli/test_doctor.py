@@ -16,7 +16,7 @@ from tests.surfaces.cli.conftest import run_headspace
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """One daemon for all that only breaks the hooks."""
+    """One daemon for all tests that only change the hooks."""
     with running_daemon(tmp_path_factory.mktemp("home")) as running:
         wait_until((running.home / "address").exists, "the daemon's sign")
         yield running
@@ -24,13 +24,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 @pytest.fixture
 def claude(shared: RunningDaemon, tmp_path: Path) -> Path:
-    """A configuration directory whose hooks tell that daemon."""
+    """A configuration directory with hooks for that daemon."""
     assert run_headspace(shared.home, "install", "--yes", "-c", str(tmp_path / ".claude")).returncode == 0
     return tmp_path / ".claude"
 
 
 def examine(home: Path, *places: Path) -> tuple[int, dict[str, list[dict[str, Any]]]]:
-    """The exit code, and the checks by their name."""
+    """The exit code, and the checks by name."""
     options = [word for place in places for word in ("-c", str(place))]
     done = run_headspace(home, "doctor", "--json", *options)
     assert done.stderr == ""
@@ -42,7 +42,7 @@ def examine(home: Path, *places: Path) -> tuple[int, dict[str, list[dict[str, An
 
 
 def statuses(checks: dict[str, list[dict[str, Any]]]) -> set[str]:
-    """All that occurs."""
+    """All statuses."""
     return {check["status"] for found in checks.values() for check in found}
 
 
@@ -92,7 +92,7 @@ def test_the_test_event_is_stored_but_not_shown(daemon: RunningDaemon) -> None:
     before = daemon.status["agents"]
     examine(daemon.home)
     probes = [event for event in daemon.events() if event["name"] == PROBE]
-    assert len(probes) == 2, "one asked, one told"
+    assert len(probes) == 2, "one asked, one reported"
     assert {(event["agent_id"], event["correlation"]) for event in probes} == {("", "nobody")}
     assert daemon.get("/api/agents?all=true").json() == []
     assert daemon.status["agents"] == before
@@ -120,7 +120,7 @@ def test_doctor_without_hooks(tmp_path: Path) -> None:
 
 
 def settings_without(event: str) -> Callable[[Path], None]:
-    """Takes an event out of the settings."""
+    """Removes an event from the settings."""
 
     def change(claude: Path) -> None:
         path = claude / "settings.json"
@@ -140,13 +140,13 @@ def too_new(claude: Path) -> None:
 
 
 def switched_off(claude: Path) -> None:
-    """All hooks off."""
+    """Disables all hooks."""
     path = claude / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
 
 
 def registered_twice(claude: Path) -> None:
-    """The same hook a second time."""
+    """Registers the same hook twice."""
     path = claude / "settings.json"
     settings = json.loads(path.read_text())
     settings["hooks"]["Stop"] *= 2
@@ -154,21 +154,21 @@ def registered_twice(claude: Path) -> None:
 
 
 def by_a_plugin(claude: Path) -> None:
-    """A plugin that tells the same."""
+    """A plugin with the same hooks."""
     folder = claude / "plugins" / "cache" / "headspace" / "hooks"
     folder.mkdir(parents=True)
     (folder / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "x/notify-headspace.sh"}]}]}}')
 
 
 def elsewhere(claude: Path) -> None:
-    """Another Headspace's state."""
+    """The state directory of another Headspace."""
     link = claude / "hooks" / "notify-headspace.state"
     link.unlink()
     link.symlink_to("/elsewhere")
 
 
 def new_token(claude: Path) -> None:
-    """A token that is not ours."""
+    """A token of another installation."""
     path = claude / "hooks" / "notify-headspace.conf"
     path.write_text(path.read_text().replace("hs_ingest_", "hs_ingest_0"))
 
@@ -204,8 +204,9 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 @pytest.mark.parametrize("breakage", BREAKAGES)
 def test_each_problem_is_found(shared: RunningDaemon, claude: Path, breakage: str) -> None:
-    """The failed check has a hint."""
+    """The failed check has a hint. Without the record of the installation the daemon does not repair it first."""
     do, name, hint = BREAKAGES[breakage]
+    (claude / "hooks" / "notify-headspace.installed").unlink()
     do(claude)
     code, checks = examine(shared.home, claude)
     assert code == 1

@@ -72,8 +72,8 @@ def test_the_hint_names_the_option(daemon: RunningDaemon, tmp_path: Path) -> Non
 def test_rpc_prints_the_result_or_an_error(daemon: RunningDaemon, tmp_path: Path) -> None:
     """Arguments are JSON, also from standard input; the environment identifies the agent."""
     assert run(daemon, tmp_path, "rpc", "ping")[:2] == (0, '"pong"\n')
-    told = json.dumps({"sessionId": "s", "cwd": str(tmp_path)})
-    code, out, _ = run(daemon, tmp_path, "rpc", "hooks.userPrompt", "-", typed=told, TMUX_PANE="%9")
+    given = json.dumps({"sessionId": "s", "cwd": str(tmp_path)})
+    code, out, _ = run(daemon, tmp_path, "rpc", "hooks.userPrompt", "-", typed=given, TMUX_PANE="%9")
     assert (code, json.loads(out)["effortId"]) == (0, None)
     assert [agent["tmux"]["pane"] for agent in daemon.agents()] == ["%9"]
     code, _, error = run(daemon, tmp_path, "rpc", "nonsense")

@@ -38,9 +38,9 @@ def _tmux(folder: Path, *arguments: str) -> str:
 
 def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
     """Grouped by session, window and pane."""
-    told = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
-    daemon.post("user-prompt-submit", {**told, "prompt": "Go"})
-    daemon.post("permission-request", {**told, "tool_name": "Bash", "tool_input": {"command": "x"}})
+    given = {"session_id": "s", "cwd": "/app", "tmux_pane": pane}
+    daemon.post("user-prompt-submit", {**given, "prompt": "Go"})
+    daemon.post("permission-request", {**given, "tool_name": "Bash", "tool_input": {"command": "x"}})
     where = {"TMUX_TMPDIR": str(tmp_path)}
     done = run_headspace(daemon.home, "fleet", "--socket", NAME, "--json", **where)
     found = json.loads(done.stdout)
@@ -49,3 +49,12 @@ def test_a_window_has_the_status_of_its_agents(daemon: RunningDaemon, pane: str,
     assert [each["id"] for each in window["panes"]] == [pane]
     lines = run_headspace(daemon.home, "fleet", "--socket", NAME, **where).stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["◆", "◆", "◆"]
+
+
+def test_panes_on_other_sockets_are_found(daemon: RunningDaemon, pane: str, tmp_path: Path) -> None:
+    """Requirement: without `--socket`, a pane of another tmux server is found, with the name of its session."""
+    daemon.post("user-prompt-submit", {"session_id": "s", "cwd": "/app", "tmux_pane": pane, "prompt": "Go"})
+    done = run_headspace(daemon.home, "fleet", "--json", TMUX_TMPDIR=str(tmp_path))
+    [session] = json.loads(done.stdout)["sessions"]
+    assert (session["name"], Path(session["socket"]).name) == ("fleet", NAME)
+    assert [each["id"] for each in session["windows"][0]["panes"]] == [pane]

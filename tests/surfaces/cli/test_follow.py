@@ -20,7 +20,7 @@ SHOP = {"session_id": "one", "cwd": "/projects/shop"}
 
 
 class Follower:
-    """A command that goes on until it is told to end; its lines are collected as they come."""
+    """A command that runs until it is ended; its lines are collected."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -38,11 +38,11 @@ class Follower:
         lines.extend(line.rstrip("\n") for line in stream)
 
     def wait_for(self, text: str) -> str:
-        """The first line with this text, once it is there."""
+        """Wait for the first line with this text."""
         return wait_until(lambda: next((line for line in list(self.lines) if text in line), ""), text)
 
     def end(self) -> int:
-        """Press Ctrl+C; the exit code."""
+        """Press Ctrl+C; returns the exit code."""
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(LIMIT_SECONDS)
         for thread in self._threads:
@@ -52,7 +52,7 @@ class Follower:
 
 @contextmanager
 def following(home: Path, *arguments: str) -> Iterator[Follower]:
-    """A command that reads along, ended whatever happens."""
+    """Runs a command that follows, and ends it afterwards."""
     process = subprocess.Popen(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env={**environment(home), "TZ": "UTC"},

@@ -31,8 +31,8 @@ def test_the_link_is_printed_without_a_display(daemon: RunningDaemon) -> None:
 
 def test_open_in_json(headspace: Headspace) -> None:
     """The link and its lifetime."""
-    told = json.loads(headspace("open", "--json").stdout)
-    assert set(told) == {"url", "expires_in_seconds"}
+    result = json.loads(headspace("open", "--json").stdout)
+    assert set(result) == {"url", "expires_in_seconds"}
 
 
 def test_agents_cannot_sign_in(daemon: RunningDaemon) -> None:

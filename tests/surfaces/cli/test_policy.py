@@ -20,11 +20,11 @@ def test_explain_runs_nothing(tmp_path: Path) -> None:
 def test_explain_in_json(tmp_path: Path) -> None:
     """Verdict, programs, files and rules; with another preset."""
     done = run_headspace(tmp_path, "policy", "explain", "sudo ls", "--preset", "strict", "--json")
-    told = json.loads(done.stdout)
-    assert (told["verdict"]["ruling"], told["verdict"]["rule"]) == ("deny", "become-root")
-    assert [each["runs"] for each in told["programs"]] == ["sudo ls", "ls"]
-    assert told["rules"] == [
-        {"rule": "become-root", "says": "deny", "unclear": False, "reason": told["verdict"]["reason"]}
+    result = json.loads(done.stdout)
+    assert (result["verdict"]["ruling"], result["verdict"]["rule"]) == ("deny", "become-root")
+    assert [each["runs"] for each in result["programs"]] == ["sudo ls", "ls"]
+    assert result["rules"] == [
+        {"rule": "become-root", "says": "deny", "unclear": False, "reason": result["verdict"]["reason"]}
     ]
 
 
@@ -48,8 +48,8 @@ def test_check(tmp_path: Path) -> None:
         '[[rule]]\nid = "mine"\noutcome = "ask"\ncommands = ["x"]\n'
         '[[rule]]\nid = "become-root"\noutcome = "deny"\n[[rule]]\nid = "fork-bomb"\nenabled = false\n'
     )
-    told = json.loads(run_headspace(tmp_path, "policy", "check", "--json").stdout)
-    assert (told["added"], told["changed"], told["switched_off"]) == (["mine"], ["become-root"], ["fork-bomb"])
+    result = json.loads(run_headspace(tmp_path, "policy", "check", "--json").stdout)
+    assert (result["added"], result["changed"], result["switched_off"]) == (["mine"], ["become-root"], ["fork-bomb"])
     assert "added" in run_headspace(tmp_path, "policy", "check").stdout
     rules.write_text("[[rule]]\nid = 'x'\n")
     done = run_headspace(tmp_path, "policy", "check")

@@ -8,7 +8,7 @@ from tests.support import RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import Headspace, run_headspace
 
 
-def told(daemon: RunningDaemon) -> str:
+def send_turns(daemon: RunningDaemon) -> str:
     """An agent that worked and asks; its name."""
     common: dict[str, Any] = {"session_id": "past", "cwd": "/projects/past"}
     daemon.post("session-start", common)
@@ -30,7 +30,7 @@ def test_replay_lists_states(headspace: Headspace, names: dict[str, str]) -> Non
 
 def test_replay_at_a_time(daemon: RunningDaemon) -> None:
     """As text and as JSON; a time before the agent existed is an error."""
-    name = told(daemon)
+    name = send_turns(daemon)
     states = json.loads(run_headspace(daemon.home, "replay", name, "--json").stdout)["moments"]
     working = next(state for state in states if state["state"] == "working")
     events = daemon.events()
@@ -53,7 +53,7 @@ def test_replay_at_a_time(daemon: RunningDaemon) -> None:
 
 def test_invalid_times_are_rejected(daemon: RunningDaemon) -> None:
     """An empty time and a future time."""
-    name = told(daemon)
+    name = send_turns(daemon)
     for moment, code in (("", "bad_time"), ("2999-01-01", "still_to_come")):
         reply = daemon.get(f"/api/agents/{name}?at={moment}")
         assert (reply.status, reply.json()["error"]["code"]) == (400, code)
@@ -61,7 +61,7 @@ def test_invalid_times_are_rejected(daemon: RunningDaemon) -> None:
 
 def test_files_are_never_overwritten(daemon: RunningDaemon, tmp_path: Path) -> None:
     """Exports and backups need a new file in an existing directory."""
-    name, file = told(daemon), tmp_path / "kept"
+    name, file = send_turns(daemon), tmp_path / "kept"
     file.write_text("mine")
     for command in (("export", name, "-o"), ("db", "backup")):
         done = run_headspace(daemon.home, *command, str(file))
@@ -76,7 +76,7 @@ def test_files_are_never_overwritten(daemon: RunningDaemon, tmp_path: Path) -> N
 
 def test_a_log_is_imported_on_another_machine(daemon: RunningDaemon, tmp_path: Path) -> None:
     """States, commands and turns are the same, with the origin; a second import changes nothing."""
-    name, file = told(daemon), tmp_path / "log.jsonl"
+    name, file = send_turns(daemon), tmp_path / "log.jsonl"
     done = run_headspace(daemon.home, "export", name, "-o", str(file))
     assert "Wrote 3 events" in done.stdout
     assert file.stat().st_mode & 0o777 == 0o600
@@ -101,7 +101,7 @@ def test_a_log_is_imported_on_another_machine(daemon: RunningDaemon, tmp_path: P
 def test_invalid_logs_are_rejected(daemon: RunningDaemon, tmp_path: Path) -> None:
     """Another file, an incomplete log, a missing file."""
     (tmp_path / "other.jsonl").write_text('{"type": "user"}\n')
-    name = told(daemon)
+    name = send_turns(daemon)
     whole = run_headspace(daemon.home, "export", name).stdout
     (tmp_path / "cut.jsonl").write_text("".join(whole.splitlines(keepends=True)[:-1]))
     for file in ("other.jsonl", "cut.jsonl", "missing.jsonl"):

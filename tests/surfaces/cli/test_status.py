@@ -23,8 +23,8 @@ PROMISED = {"running", "url", "pid", "version", "mode"}
 
 
 @contextmanager
-def somebody_holds_the_lock(home: Path) -> Iterator[None]:
-    """A daemon that has the lock and does not speak."""
+def locked_home(home: Path) -> Iterator[None]:
+    """A home whose lock is held by a daemon that does not answer."""
     (home / "run").mkdir(parents=True, exist_ok=True)
     with (home / "run" / "daemon.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -32,15 +32,15 @@ def somebody_holds_the_lock(home: Path) -> Iterator[None]:
 
 
 def write_daemon_file(home: Path, url: str, pid: int) -> None:
-    """What a daemon tells of itself."""
+    """Write the file with the address of a daemon."""
     (home / "run").mkdir(parents=True, exist_ok=True)
-    told = {"url": url, "pid": pid, "version": "0", "started_at": "2026-01-01T00:00:00+00:00"}
-    (home / "run" / "daemon.json").write_text(json.dumps(told))
+    content = {"url": url, "pid": pid, "version": "0", "started_at": "2026-01-01T00:00:00+00:00"}
+    (home / "run" / "daemon.json").write_text(json.dumps(content))
 
 
 @pytest.fixture
-def stranger() -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that has nothing to do with Headspace."""
+def other_process() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that does not belong to Headspace."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
         yield process
         process.kill()
@@ -86,7 +86,7 @@ def test_status_without_a_daemon(tmp_path: Path) -> None:
 def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
     """It holds the lock, so it counts as running; the error is shown."""
     write_daemon_file(tmp_path, "http://127.0.0.1:1", 4242)
-    with somebody_holds_the_lock(tmp_path):
+    with locked_home(tmp_path):
         done = run_headspace(tmp_path, "status")
         report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
     assert done.returncode == 0
@@ -115,13 +115,13 @@ def test_down_stops_the_daemon_and_waits(daemon: RunningDaemon) -> None:
     assert (again.returncode, again.stdout) == (0, "Headspace is not running.\n")
 
 
-def test_down_after_a_crash_ends_no_other_process(tmp_path: Path, stranger: "subprocess.Popen[bytes]") -> None:
+def test_down_after_a_crash_ends_no_other_process(tmp_path: Path, other_process: "subprocess.Popen[bytes]") -> None:
     """The pid in an old file may belong to another process."""
-    write_daemon_file(tmp_path, "http://127.0.0.1:1", stranger.pid)
+    write_daemon_file(tmp_path, "http://127.0.0.1:1", other_process.pid)
     (tmp_path / "run" / "daemon.lock").touch()
     done = run_headspace(tmp_path, "down")
     assert (done.returncode, done.stdout) == (0, "Headspace is not running.\n")
-    assert stranger.poll() is None
+    assert other_process.poll() is None
 
 
 def test_a_new_daemon_replaces_the_file_of_a_killed_one(daemon: RunningDaemon) -> None:
@@ -132,8 +132,8 @@ def test_a_new_daemon_replaces_the_file_of_a_killed_one(daemon: RunningDaemon) -
 
 
 def test_a_starting_daemon(tmp_path: Path) -> None:
-    """It holds the lock and has no address yet: commands ask to try again."""
-    with somebody_holds_the_lock(tmp_path):
+    """It holds the lock and has no address yet. Commands suggest to try again."""
+    with locked_home(tmp_path):
         listed, ended = run_headspace(tmp_path, "list"), run_headspace(tmp_path, "down")
     assert (listed.returncode, listed.stderr) == (3, "Headspace is starting.\nTry again in a few seconds.\n")
     assert (ended.returncode, ended.stderr) == (1, "Headspace is starting.\nTry again in a few seconds.\n")
@@ -142,10 +142,10 @@ def test_a_starting_daemon(tmp_path: Path) -> None:
 def test_a_daemon_that_does_not_stop_is_an_error(tmp_path: Path) -> None:
     """The error after the limit says how to end it."""
     paths = find_paths({"HEADSPACE_HOME": str(tmp_path)})
-    with somebody_holds_the_lock(tmp_path), pytest.raises(HeadspaceError) as told:
+    with locked_home(tmp_path), pytest.raises(HeadspaceError) as raised:
         wait_until_stopped(paths, 4242, limit=0.1)
-    assert told.value.code == "does_not_stop"
-    assert "kill -9 4242" in told.value.hint
+    assert raised.value.code == "does_not_stop"
+    assert "kill -9 4242" in raised.value.hint
 
 
 def test_down_waits_for_a_slow_daemon(tmp_path: Path) -> None:
@@ -191,15 +191,15 @@ def test_every_setting_is_described(tmp_path: Path) -> None:
 
 def test_config_in_json(tmp_path: Path) -> None:
     """Value, default, origin and description by name, and the file locations."""
-    told = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
-    assert set(told["settings"]) == set(Settings.__struct_fields__)
-    assert told["settings"]["port"] == {
+    result = json.loads(run_headspace(tmp_path, "config", "--json").stdout)
+    assert set(result["settings"]) == set(Settings.__struct_fields__)
+    assert result["settings"]["port"] == {
         "value": 0,
         "default": 5055,
         "origin": "environment",
         "description": "Port to listen on; 0 chooses a free port.",
     }
-    assert told["places"]["log"] == str(tmp_path / "headspace.log")
+    assert result["places"]["log"] == str(tmp_path / "headspace.log")
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]])

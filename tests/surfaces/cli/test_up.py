@@ -26,7 +26,7 @@ PACKAGE = Path(background.__file__).resolve().parents[2]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """A home of somebody who has never heard of Headspace; its daemon is stopped in the end."""
+    """A home without Headspace; its daemon is stopped at the end."""
     place = tmp_path / "home"
     place.mkdir()
     yield place
@@ -35,12 +35,12 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 def paths(home: Path) -> Paths:
-    """Where things are."""
+    """The paths of the home."""
     return find_paths({"HEADSPACE_HOME": str(home)})
 
 
 def running(home: Path) -> DaemonInfo:
-    """The daemon that runs."""
+    """The running daemon."""
     found = find_daemon(paths(home))
     assert found is not None
     return found
@@ -154,18 +154,18 @@ def test_a_daemon_with_other_code_is_replaced(home: Path, tmp_path: Path) -> Non
     after = running(home)
     assert f"replaced version {__version__}" in done.stdout
     assert (after.version, after.pid == before.pid) == ("99.0", False)
-    wait_until(lambda: not is_there(before.pid), "the end of the old daemon")
+    wait_until(lambda: not is_running(before.pid), "the end of the old daemon")
 
 
 def copy_of_the_code(folder: Path, version: str) -> Path:
-    """The same program as another version, to be found first."""
+    """The same program as another version, first on the path."""
     shutil.copytree(PACKAGE, folder / "claude_headspace", ignore=shutil.ignore_patterns("__pycache__"))
     start = folder / "claude_headspace" / "__init__.py"
     start.write_text(start.read_text().replace(__version__, version))
     return folder
 
 
-def is_there(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Whether a process runs."""
     try:
         os.kill(pid, 0)
@@ -174,7 +174,7 @@ def is_there(pid: int) -> bool:
     return True
 
 
-def test_a_daemon_that_cannot_start_says_why(home: Path) -> None:
+def test_a_daemon_that_cannot_start_is_an_error(home: Path) -> None:
     """The error of the daemon is shown."""
     other = home.parent / "other"
     other.mkdir()

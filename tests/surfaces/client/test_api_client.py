@@ -113,11 +113,11 @@ def test_act_methods(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reference", ["nobody", "a/b", "../status", "ü ?&#%"])
 def test_an_unknown_agent(client: ApiClient, reference: str) -> None:
     """References are quoted; the error has the code, message and hint of the API."""
-    with pytest.raises(BadRequest) as told:
+    with pytest.raises(BadRequest) as raised:
         client.agent(reference)
-    assert told.value.status == 404
-    assert told.value.code in ("unknown_agent", "not_found")
-    assert told.value.hint
+    assert raised.value.status == 404
+    assert raised.value.code in ("unknown_agent", "not_found")
+    assert raised.value.hint
 
 
 def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
@@ -132,9 +132,9 @@ def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
 
 def test_no_daemon(tmp_path: Path) -> None:
     """The hint says how to start it."""
-    with pytest.raises(DaemonMissing) as told:
+    with pytest.raises(DaemonMissing) as raised:
         ApiClient.local(paths_of(tmp_path))
-    assert told.value.hint == "Start it with `headspace up`."
+    assert raised.value.hint == "Start it with `headspace up`."
     with pytest.raises(DaemonMissing):
         ApiClient("http://127.0.0.1:1", {}).agents()
 
@@ -150,9 +150,9 @@ def test_the_address_of_a_killed_daemon_is_not_used(tmp_path: Path) -> None:
 
 def test_requests_have_a_time_limit() -> None:
     """A server that never answers is an error."""
-    with answering(None) as client, pytest.raises(DaemonMissing) as told:
+    with answering(None) as client, pytest.raises(DaemonMissing) as raised:
         client.agents()
-    assert told.value.code == "daemon_silent"
+    assert raised.value.code == "daemon_silent"
 
 
 @pytest.mark.parametrize(
@@ -169,22 +169,22 @@ def test_requests_have_a_time_limit() -> None:
 )
 def test_invalid_responses_are_errors(answer: bytes, kind: type[HeadspaceError]) -> None:
     """They are raised as `HeadspaceError`."""
-    with answering(answer) as client, pytest.raises(HeadspaceError) as told:
+    with answering(answer) as client, pytest.raises(HeadspaceError) as raised:
         client.agents()
-    assert type(told.value) is kind
-    assert told.value.hint
+    assert type(raised.value) is kind
+    assert raised.value.hint
 
 
 @pytest.mark.parametrize(
-    ("code", "told_as"), [("of another version", "other_version"), (code_fingerprint(), "not_found")]
+    ("code", "expected"), [("of another version", "other_version"), (code_fingerprint(), "not_found")]
 )
-def test_a_daemon_of_another_version_is_named(code: str, told_as: str) -> None:
+def test_a_daemon_of_another_version_is_named(code: str, expected: str) -> None:
     """An unknown endpoint of a daemon with other code is explained."""
     answer = http("404 Not Found", '{"error": {"code": "not_found", "message": "m", "hint": "h"}}')
-    with answering(answer) as client, pytest.raises(BadRequest) as told:
+    with answering(answer) as client, pytest.raises(BadRequest) as raised:
         ApiClient(client.url, {}, code=code).efforts()
-    assert told.value.code == told_as
-    assert ("headspace up" in told.value.hint) is (told_as == "other_version")
+    assert raised.value.code == expected
+    assert ("headspace up" in raised.value.hint) is (expected == "other_version")
 
 
 # --- following ---
@@ -206,15 +206,15 @@ def test_stream(daemon: RunningDaemon, client: ApiClient) -> None:
 
 def test_follow_continues_after_a_restart(tmp_path: Path) -> None:
     """No event is missing or repeated, and both callbacks are called."""
-    heard: list[str] = []
+    reported: list[str] = []
     with running_daemon(tmp_path) as first:
         first.post("session-start", SHOP)
         messages = follow(
             lambda: ApiClient.local(paths_of(tmp_path)),
             0,
             ["turn_created"],
-            on_lost=lambda: heard.append("lost"),
-            on_reconnect=lambda: heard.append("back"),
+            on_lost=lambda: reported.append("lost"),
+            on_reconnect=lambda: reported.append("back"),
         )
         first.post("user-prompt-submit", {**SHOP, "prompt": "Before."})
         assert next(messages).data["text"] == "Before."
@@ -223,7 +223,7 @@ def test_follow_continues_after_a_restart(tmp_path: Path) -> None:
         second.post("user-prompt-submit", {**SHOP, "prompt": "After."})
         assert next(messages).data["text"] == "After."
         messages.close()  # type: ignore[attr-defined]  # a generator
-    assert heard == ["lost", "back"]
+    assert reported == ["lost", "back"]
 
 
 def test_follow_needs_a_daemon_at_the_beginning(tmp_path: Path) -> None:

@@ -103,6 +103,6 @@ def test_errors_of_the_service_manager_are_shown(tmp_path: Path, monkeypatch: py
     """For example systemd without a session."""
     manager(tmp_path / "bin", "systemctl", code=1)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
-    with pytest.raises(HeadspaceError, match="daemon-reload") as told:
+    with pytest.raises(HeadspaceError, match="daemon-reload") as raised:
         Service({"HOME": str(tmp_path)}, "linux").install()
-    assert "--service" in told.value.hint
+    assert "--service" in raised.value.hint

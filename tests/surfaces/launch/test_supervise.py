@@ -29,12 +29,12 @@ def window(name: str, spent: str | None = "full", **known: Any) -> dict[str, Any
 
 
 class Daemon:
-    """What a supervisor is told, and what it tells."""
+    """The answers that a supervisor gets, and what it records."""
 
     def __init__(self) -> None:
         self.sessions: list[dict[str, Any]] = []
         self.lifecycle = "active"
-        self.told: list[str] = []
+        self.recorded: list[str] = []
         self.away = False
         self.command: dict[str, Any] | None = None
 
@@ -61,23 +61,23 @@ class Daemon:
         return [{"started_at": "2026-01-01T00:00:00+00:00", "agent": reference}][:limit]
 
     def restart(self, reference: str, reason: str) -> dict[str, Any]:
-        """A restart begins."""
-        self.told.append(f"restart {reference}: {reason}")
+        """Record a restart."""
+        self.recorded.append(f"restart {reference}: {reason}")
         return {}
 
     def unsupervise(self, reference: str, reason: str) -> dict[str, Any]:
-        """No more of them."""
-        self.told.append(f"no more {reference}: {reason}")
+        """Record the end of the supervision."""
+        self.recorded.append(f"no more {reference}: {reason}")
         return {}
 
 
 class Sleeper:
-    """A process that waits to be ended; `meanwhile` happens as soon as somebody waits for it."""
+    """A process that runs until it is ended. `on_wait` is called when the supervisor waits for it."""
 
-    def __init__(self, meanwhile: Callable[[], None], told_to_end: bool = False) -> None:
+    def __init__(self, on_wait: Callable[[], None], asked_to_end: bool = False) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        self._meanwhile = meanwhile
-        self.was_asked_to_end = told_to_end
+        self._meanwhile = on_wait
+        self.was_asked_to_end = asked_to_end
 
     @property
     def pid(self) -> int:
@@ -85,7 +85,7 @@ class Sleeper:
         return self._process.pid
 
     def wait(self) -> int:
-        """Until it ends; one that nobody ended is ended here."""
+        """Wait until it ends."""
         self._meanwhile()
         try:
             return self._process.wait(1)
@@ -95,7 +95,7 @@ class Sleeper:
 
 
 def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[list[str | None], int, list[float]]:
-    """Run clients, each of which comes to a window; how they were started, the last exit code, the pauses."""
+    """Run clients with these windows; returns how they were started, the last exit code and the pauses."""
     starts: list[str | None] = []
     pauses: list[float] = []
     supervisor = Supervisor(lambda: daemon, AGENT)
@@ -103,7 +103,7 @@ def run(daemon: Daemon, sessions: list[dict[str, Any]], **more: Any) -> tuple[li
     def start(prompt: str | None) -> Sleeper:
         starts.append(prompt)
         daemon.sessions = sessions[len(starts) - 1 :][:1]
-        return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("told_to_end", False))
+        return Sleeper(lambda: supervisor.check_each(["e1"]), more.get("asked_to_end", False))
 
     def sleep(seconds: float) -> bool:
         pauses.append(seconds)
@@ -118,7 +118,7 @@ def test_a_used_up_window_restarts_the_client() -> None:
     daemon = Daemon()
     starts, code, pauses = run(daemon, [window("w1"), window("w2", None)])
     assert (starts, code) == ([None, HANDED_OVER], -signal.SIGKILL)
-    assert daemon.told == ["restart agent-1: full"]
+    assert daemon.recorded == ["restart agent-1: full"]
     assert pauses == [PAUSE_SECONDS[0]]
 
 
@@ -130,12 +130,12 @@ def test_the_next_client_gets_the_prompt_that_triggered_the_compaction() -> None
 
 
 def test_too_many_restarts_end_the_supervision() -> None:
-    """The client is left alone, and the end is reported."""
+    """The client continues without supervision, and the end is recorded."""
     daemon = Daemon()
     starts, _, pauses = run(daemon, [window(f"w{number}") for number in range(9)])
     assert starts == [None, *[HANDED_OVER] * MAX_RESTARTS]
     assert pauses == list(PAUSE_SECONDS)
-    assert daemon.told[-1] == "no more agent-1: restarted 3 times within ten minutes"
+    assert daemon.recorded[-1] == "no more agent-1: restarted 3 times within ten minutes"
 
 
 def test_old_restarts_do_not_count() -> None:
@@ -147,7 +147,7 @@ def test_old_restarts_do_not_count() -> None:
     assert budget.next_pause() == PAUSE_SECONDS[0]
 
 
-@pytest.mark.parametrize("more", [{"told_to_end": True}, {"ended": True}])
+@pytest.mark.parametrize("more", [{"asked_to_end": True}, {"ended": True}])
 def test_a_signal_ends_the_supervision(more: dict[str, bool]) -> None:
     """While the client runs, or during the pause."""
     assert run(Daemon(), [window("w1")], **more)[0] == [None]
@@ -166,7 +166,7 @@ def test_other_windows_do_not_restart_the_client(session: dict[str, Any]) -> Non
     """Windows with context left, of sub-agents, of other agents, and ended ones."""
     daemon = Daemon()
     assert run(daemon, [session])[0] == [None]
-    assert daemon.told == []
+    assert daemon.recorded == []
 
 
 def test_a_finished_effort_does_not_restart_the_client() -> None:

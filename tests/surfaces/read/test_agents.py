@@ -66,6 +66,15 @@ def test_references_to_an_agent() -> None:
     assert board.model.agents.find(board.model.agents.find("abce").name).id in {"abcd-1", "abce-2"}
 
 
+def test_the_id_of_a_wrapper_is_a_reference() -> None:
+    """Requirement: "Use `CLAUDE_SESSION_ID` env var, NOT stdin session_id". The wrapper's id names its agent."""
+    wrapped = event("one", "SessionStart")
+    known = msgspec.structs.replace(wrapped.observations, wrapper_id="wrap-7781")
+    board = Board(msgspec.structs.replace(wrapped, observations=known), event("two", "SessionStart"))
+    found = board.model.agents.view("wrap-7781")
+    assert (found.session_id, found.wrapper_id) == ("one", "wrap-7781")
+
+
 def test_an_ambiguous_id_is_refused() -> None:
     """The message lists the candidates."""
     board = Board(event("one", "SessionStart"), event("two", "SessionStart"), ids=iter(["abcd-1", "abcd-2"]))
@@ -175,8 +184,8 @@ def test_the_newest_state_has_the_agents_evidence() -> None:
 def test_an_event_has_its_original_payload() -> None:
     """It is not decoded and encoded again."""
     strange = msgspec.structs.replace(event("one", "Stop"), payload=b'{ "session_id" : "one", "x": 1.50 }')
-    (told,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
-    assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(told)
+    (message,) = Board(strange).model.events.page(agent_id=None, after=None, limit=10)
+    assert b'"payload":{ "session_id" : "one", "x": 1.50 }' in msgspec.json.encode(message)
 
 
 def test_unknown_commands_are_refused() -> None:

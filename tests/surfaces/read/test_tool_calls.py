@@ -12,7 +12,7 @@ from tests.journals import TemporaryJournal, store
 def calls_after(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
     """The tool calls of an agent after these hooks."""
     journal = TemporaryJournal()
-    steps = [hook(name, START + number, **told) for number, (name, told) in enumerate(events, 1)]
+    steps = [hook(name, START + number, **given) for number, (name, given) in enumerate(events, 1)]
     store(journal, hook("SessionStart", START, source="startup"), *steps)
     [agent] = journal.agents()
     return tool_calls(journal, agent, 100)

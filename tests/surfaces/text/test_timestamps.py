@@ -12,7 +12,7 @@ NOW = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp()) * SECOND
 
 
 def utc(*parts: int) -> int:
-    """A moment in UTC."""
+    """A time in UTC."""
     return int(datetime(*parts, tzinfo=UTC).timestamp()) * SECOND  # type: ignore[arg-type,misc]  # its own parts
 
 

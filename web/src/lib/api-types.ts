@@ -1703,10 +1703,17 @@ export interface components {
             parts: {
                 [key: string]: components["schemas"]["ComponentStatus"];
             };
+            /** @default [] */
+            guard_problems?: components["schemas"]["GuardProblemView"][];
         };
         ComponentStatus: {
             status: string;
             detail: string;
+        };
+        GuardProblemView: {
+            since: string;
+            text: string;
+            hint: string;
         };
         HookStatus: {
             enabled: boolean;
@@ -1803,6 +1810,8 @@ export interface components {
             briefed: components["schemas"]["BriefedView"] | null;
             supervision: components["schemas"]["SupervisionView"] | null;
             imported_from: string | null;
+            wrapper_id: string | null;
+            fleet_id: string | null;
             dialects: components["schemas"]["Dialects"];
             created_at: string;
             ended_at: string | null;

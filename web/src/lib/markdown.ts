@@ -4,7 +4,6 @@
 import createDOMPurify from "dompurify";
 import { Marked } from "marked";
 import { makeVisible } from "./hidden-characters";
-import { showsEverything } from "./markdown-loss";
 
 const MAX_LENGTH = 60_000;
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -53,13 +52,6 @@ purify.addHook("afterSanitizeAttributes", (node) => {
 export function markdown(text: string): string {
   const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return render(shown).innerHTML;
-}
-
-/** The Markdown as HTML; null if that would not show everything that the text says. */
-export function completeMarkdown(text: string): string | null {
-  if (text.length > MAX_LENGTH) return null;
-  const rendered = render(text);
-  return showsEverything(text, rendered.textContent) ? rendered.innerHTML : null;
 }
 
 function render(text: string): HTMLElement {

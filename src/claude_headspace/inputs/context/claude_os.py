@@ -10,6 +10,7 @@ Rules
 - A file that cannot be read is listed with the reason. A missing or broken role file includes nothing.
 """
 
+import difflib
 import errno
 import fnmatch
 import os
@@ -45,6 +46,8 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 _GLOB = re.compile(r"[*?\[]")
 
 NOT_FOUND = "not found"
+INVALID_NAME = "not a valid {} name"
+INVALID_ROLE = INVALID_NAME.format(ROLE)
 
 _REASONS = {
     errno.ENOENT: NOT_FOUND,
@@ -97,7 +100,21 @@ def read_context_files(roots: ContextRoots, role: str | None, mode: str | None) 
             kind=CORE, name=f"{len(files) - MAX_FILES} more files", missing_reason=f"limit of {MAX_FILES} files"
         )
         files = [*files[:MAX_FILES], rest]
-    return SessionContext(role=role, mode=mode, files=tuple(files))
+    has_roles = bool(roots.root) and not _is_optional(roots, ROLE)
+    unknown = unknown_role(roots, role) if role is not None and has_roles else ""
+    return SessionContext(role=role, mode=mode, files=tuple(files), unknown_role=unknown)
+
+
+def unknown_role(roots: ContextRoots, role: str) -> str:
+    """A message for the user if a role does not exist, with the nearest name; empty if it exists."""
+    if read_definition(roots, ROLE, role).missing_reason not in (NOT_FOUND, INVALID_ROLE):
+        return ""
+    return f"There is no role {role[:100]} in {roots.root}/.claude/roles.{_nearest(roots, role)}"
+
+
+def _nearest(roots: ContextRoots, role: str) -> str:
+    near = difflib.get_close_matches(role.lower(), list_names(roots), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def list_names(roots: ContextRoots, kind: str = ROLE) -> list[str]:
@@ -127,7 +144,12 @@ def _included_files(roots: ContextRoots, kind: str, name: str | None) -> list[Co
         return []
     definition = read_definition(roots, kind, name)
     if definition.text is None:
-        return [] if definition.missing_reason == NOT_FOUND and _is_optional(roots, kind) else [definition]
+        if definition.missing_reason == NOT_FOUND and _is_optional(roots, kind):
+            return []
+        is_unknown_role = kind == ROLE and definition.missing_reason == NOT_FOUND
+        hint = _nearest(roots, name) if is_unknown_role else ""
+        reason = f"{definition.missing_reason}.{hint}" if hint else definition.missing_reason
+        return [msgspec.structs.replace(definition, missing_reason=reason)]
     frontmatter = parse_frontmatter(definition.text)
     included = frontmatter.settings.get("auto_include", [])
     problem = frontmatter.problem or ("" if isinstance(included, list | str) else "auto_include is not a list")
@@ -150,7 +172,7 @@ def read_definition(roots: ContextRoots, kind: str, name: str) -> ContextFile:
     """The file that defines a role or a mode."""
     base = f".claude/{kind}s/{name}"
     if not _NAME.fullmatch(name):
-        return ContextFile(kind=kind, name=f"{kind} {name[:100]!r}", missing_reason=f"not a valid {kind} name")
+        return ContextFile(kind=kind, name=f"{kind} {name[:100]!r}", missing_reason=INVALID_NAME.format(kind))
     flat = _read_file(roots, kind, f"{base}.md", str(Path(roots.root) / f"{base}.md"))
     if flat.missing_reason != NOT_FOUND:
         return flat

@@ -56,6 +56,8 @@ class SessionContext(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     mode: str | None = None
     files: tuple[ContextFile, ...] = ()
+    unknown_role: str = ""
+    """A message for the user if the role does not exist."""
 
 
 class ComposedContext(msgspec.Struct, frozen=True):
@@ -64,6 +66,8 @@ class ComposedContext(msgspec.Struct, frozen=True):
     text: str = ""
     loaded: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    unknown_role: str = ""
+    """A message for the user if the role does not exist."""
 
 
 def compose(context: SessionContext, prefix: str, max_chars: int) -> ComposedContext:
@@ -72,7 +76,7 @@ def compose(context: SessionContext, prefix: str, max_chars: int) -> ComposedCon
     included = [file for file in files if file.text is not None]
     left_out = tuple(f"{file.name}: {file.missing_reason}" for file in files if file.text is None)
     text = _text(context, prefix, files) if included else ""
-    return ComposedContext(text, tuple(_shown(file) for file in included), left_out)
+    return ComposedContext(text, tuple(_shown(file) for file in included), left_out, context.unknown_role)
 
 
 def _shown(file: ContextFile) -> str:

@@ -181,6 +181,10 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     briefed: BriefedView | None
     supervision: SupervisionView | None
     imported_from: str | None
+    wrapper_id: str | None
+    """The id that the program that started the client gave it (`CLAUDE_SESSION_ID`)."""
+    fleet_id: str | None
+    """The `AGENT_ID` of the client."""
     dialects: Dialects
     created_at: Time
     ended_at: Time | None
@@ -234,6 +238,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
+    "wrapper_id": (("headspace_id",), attrgetter("headspace_id")),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: optional_iso(agent.ended_at)),
 }

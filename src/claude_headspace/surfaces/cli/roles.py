@@ -9,7 +9,7 @@ from claude_headspace.config import find_paths, load_settings
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.roles import role_check_result, role_list, role_preview
-from claude_headspace.surfaces.client.role_preview import claude_os_root, find_roles, preview, to_json
+from claude_headspace.surfaces.client.role_preview import claude_os_root, find_roles, preview, role_problem, to_json
 
 
 @examples("headspace role list")
@@ -31,16 +31,22 @@ def show(
     output.write_result(found, as_json, lambda found, _: role_preview(found))
 
 
-@examples("headspace role check", "headspace role check && headspace run --role chief")
-def check(as_json: AsJson = False) -> None:
+@examples("headspace role check", "headspace role check chief && headspace run --role chief")
+def check(
+    role: Annotated[
+        str | None, typer.Argument(metavar="[ROLE]", help="Also check that this role exists; default: only files.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Check that all included files are readable.
 
-    Exits with 1 if a file of a role, a mode or the core is missing.
+    Exits with 1 if the role does not exist, or if a file of a role, a mode or the core is missing.
     """
     settings, directory = load_settings(find_paths()), str(Path.cwd())
     roles = to_json(find_roles(settings, directory))
     core = to_json(preview(settings, directory, None, None).left_out)
-    found = {"core": core, "roles": roles}
-    output.write_result(found, as_json, lambda found, _: role_check_result(found["core"], found["roles"]))
-    if core or any(each["left_out"] for each in roles):
+    unknown = role_problem(settings, directory, role) if role else ""
+    found = {"core": core, "roles": roles, "unknown": unknown}
+    output.write_result(found, as_json, lambda found, _: role_check_result(found["core"], found["roles"], unknown))
+    if unknown or core or any(each["left_out"] for each in roles):
         raise typer.Exit(1)

@@ -19,6 +19,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
+from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
 from claude_headspace.surfaces.launch.start_client import (
     ClientProcess,
     Job,
@@ -85,6 +86,7 @@ def _launch(
 ) -> None:
     """Register the agent, run its client here, and report its end."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
+    _warn_about_role(role)
     headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
     env = client_environment(client.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
@@ -103,6 +105,13 @@ def _launch(
     with suppress(HeadspaceError):
         client.close(agent["id"], f"exited with {code}", pid)
     raise typer.Exit(code)
+
+
+def _warn_about_role(role: str | None) -> None:
+    """Print a message if the role does not exist where there are roles. The session starts without its files."""
+    settings, directory = load_settings(find_paths()), str(Path.cwd())
+    if role and has_roles(settings, directory) and (problem := role_problem(settings, directory, role)):
+        typer.echo(problem, err=True)
 
 
 def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from claude_headspace.inputs.context.claude_os import (
     list_names,
     read_context_files,
     read_definition,
+    unknown_role,
 )
 from claude_headspace.inputs.receive.project_location import locate_project
 from claude_headspace.kernel.claude_os.context_files import MODE, ROLE, ComposedContext, compose
@@ -60,6 +61,16 @@ def preview(settings: Settings, directory: str, role: str | None, mode: str | No
     files = read_context_files(roots, role, mode)
     composed: ComposedContext = compose(files, settings.claude_os_prefix, MAX_REPLY_CHARACTERS)
     return Preview(role, mode, roots.root, roots.project, composed.text, composed.loaded, composed.left_out)
+
+
+def role_problem(settings: Settings, directory: str, role: str) -> str:
+    """Why a role of a session in a directory does not exist, with the nearest name; empty if it exists."""
+    return unknown_role(_roots(settings, directory), role)
+
+
+def has_roles(settings: Settings, directory: str) -> bool:
+    """Whether a session in a directory can have a role with files."""
+    return bool(list_names(_roots(settings, directory), ROLE))
 
 
 def find_roles(settings: Settings, directory: str) -> list[Role]:

@@ -94,11 +94,16 @@ class AgentQueries:
     # --- one agent ---
 
     def find(self, reference: str) -> Agent:
-        """The agent with this id or name, or the only one whose id starts with the reference (4 characters or more)."""
+        """The agent with this id, name or wrapper id, or the only one whose id starts with the reference.
+
+        The start of an id has at least 4 characters.
+        """
         if (exact := self._reader.agent(reference)) is not None:
             return exact
         if named := self._reader.agents_by_name(reference):
             return named[0]
+        if (wrapped := self._reader.agent_by_wrapper(reference)) is not None:
+            return wrapped
         prefixed = self._reader.agents_by_id_prefix(reference) if len(reference) >= MIN_PREFIX_LENGTH else []
         if len(prefixed) == 1:
             return prefixed[0]
@@ -236,7 +241,7 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
     session, pane = session_in(env), env.get(TMUX_PANE)
     wrappers = {env[name] for name in (HEADSPACE_ID, WRAPPER_ID) if env.get(name)}
     pid = client_pid_in(env) or ""
-    pids = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]
+    pids = [*([int(pid)] if pid.isascii() and pid.isdigit() and len(pid) < 10 else []), *ancestors]
 
     def matches(agent: Agent) -> tuple[bool, ...]:
         return (

@@ -69,7 +69,7 @@ def test_commands_that_only_report_count(config: ConfigDir, state: Path, command
 
 
 def test_other_commands_do_not_count(config: ConfigDir, state: Path) -> None:
-    """They belong to somebody else."""
+    """They belong to other programs."""
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "headspace list"}, {"type": "command"}, "x"]}]}
     assert not written(config, {"hooks": hooks}, state).is_active
 

@@ -11,7 +11,7 @@ TIME = "2026-03-14T11:56:00+00:00"
 
 
 def effort(**known: Any) -> dict[str, Any]:
-    """An effort as the socket tells it."""
+    """An effort as the socket returns it."""
     return {
         "id": "0123456789",
         "skill": "fix",

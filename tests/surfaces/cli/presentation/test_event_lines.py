@@ -13,25 +13,25 @@ AT = "2026-03-14T11:59:58+00:00"
 OTTER = {"id": "1", "name": "calm-otter", "project": {"name": "shop"}, "branch": None, "state": "idle", "command": None}
 
 
-def nobody(agent_id: str) -> dict[str, Any]:
-    """Nothing needs to be looked up."""
+def no_lookup(agent_id: str) -> dict[str, Any]:
+    """No agent is looked up."""
     raise AssertionError(agent_id)
 
 
 class Reader:
-    """Reads the lines that a ticker writes."""
+    """Collects the lines of events."""
 
     def __init__(self, *, everything: bool = False) -> None:
-        self.ticker = EventFormatter([OTTER], nobody, everything=everything)
+        self.ticker = EventFormatter([OTTER], no_lookup, everything=everything)
 
-    def hears(self, kind: str, /, **data: Any) -> str | None:
-        """The line of an announcement about the otter."""
+    def receives(self, kind: str, /, **data: Any) -> str | None:
+        """The line of an event about the otter."""
         line = self.ticker.line(kind, {"agent_id": "1", "timestamp": AT, **data}, NOW, 200)
         return None if line is None else "".join(span.text for span in line)
 
 
 def changed(state: str, **changes: Any) -> dict[str, Any]:
-    """What a change of state tells."""
+    """The data of a change of state."""
     return {"name": "calm-otter", "state": state, "waiting_for": None, "changes": {"state": state, **changes}}
 
 
@@ -46,12 +46,12 @@ def test_repeated_texts_are_shown_once() -> None:
     """A tool call is shown when it starts; between two calls nothing is shown."""
     reader = Reader()
     working = changed("working", command={"text": "Fix it", "ended_at": None})
-    assert reader.hears("state_changed", **working) == "11:59:58 ● calm-otter working: Fix it"
-    assert reader.hears("agent_updated", changes={"last_active_at": AT}) is None
-    assert reader.hears("agent_updated", changes={"tool": BASH}) == "11:59:58 ● calm-otter Bash: npm test"
-    assert reader.hears("agent_updated", changes={"tokens": 7}) is None
-    assert reader.hears("agent_updated", changes={"tool": None}) is None
-    assert reader.hears("agent_updated", changes={"tool": BASH}) == "11:59:58 ● calm-otter Bash: npm test"
+    assert reader.receives("state_changed", **working) == "11:59:58 ● calm-otter working: Fix it"
+    assert reader.receives("agent_updated", changes={"last_active_at": AT}) is None
+    assert reader.receives("agent_updated", changes={"tool": BASH}) == "11:59:58 ● calm-otter Bash: npm test"
+    assert reader.receives("agent_updated", changes={"tokens": 7}) is None
+    assert reader.receives("agent_updated", changes={"tool": None}) is None
+    assert reader.receives("agent_updated", changes={"tool": BASH}) == "11:59:58 ● calm-otter Bash: npm test"
 
 
 def test_a_question_is_shown_once() -> None:
@@ -60,9 +60,10 @@ def test_a_question_is_shown_once() -> None:
     for everything, second in ((False, None), (True, "11:59:58 ◆ calm-otter asks: Really?")):
         reader = Reader(everything=everything)
         assert (
-            reader.hears("state_changed", **changed("waiting", waits=[wait])) == "11:59:58 ◆ calm-otter asks: Really?"
+            reader.receives("state_changed", **changed("waiting", waits=[wait]))
+            == "11:59:58 ◆ calm-otter asks: Really?"
         )
-        assert reader.hears("wait_opened", **wait) == second
+        assert reader.receives("wait_opened", **wait) == second
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_question_is_shown_once() -> None:
 )
 def test_texts_of_events(kind: str, data: dict[str, Any], words: str | None) -> None:
     """Each event has a short text, or none if another event has the same."""
-    assert Reader().hears(kind, **data) == (f"11:59:58 {words}" if words else None)
+    assert Reader().receives(kind, **data) == (f"11:59:58 {words}" if words else None)
 
 
 def test_all_events_can_be_requested() -> None:
@@ -106,22 +107,22 @@ def test_all_events_can_be_requested() -> None:
         "step": "asked",
         **VERDICT,
     }
-    silent = [kind for kind in STREAM_TYPES if Reader(everything=True).hears(kind, **data) is None]
+    silent = [kind for kind in STREAM_TYPES if Reader(everything=True).receives(kind, **data) is None]
     assert silent == []
 
 
 def test_failed_notifications_are_always_shown() -> None:
     """With the reason; sent ones only if all events are requested."""
     call = {"channel": "phone", "status": "failed", "failure": "403", "outcome": ""}
-    assert (Reader().hears("notification", **call) or "").endswith("notification through phone: failed (403)")
-    assert Reader().hears("notification", **{**call, "status": "delivered", "failure": ""}) is None
+    assert (Reader().receives("notification", **call) or "").endswith("notification through phone: failed (403)")
+    assert Reader().receives("notification", **{**call, "status": "delivered", "failure": ""}) is None
 
 
 def test_verdicts_are_shown() -> None:
     """With the rule; one that is not enforced says so."""
-    assert Reader().hears("verdict_given", **VERDICT) == OTTER_AT + "denied by system-delete: Bash rm -rf /"
+    assert Reader().receives("verdict_given", **VERDICT) == OTTER_AT + "denied by system-delete: Bash rm -rf /"
     assert (
-        Reader().hears("verdict_given", **VERDICT | {"enforced": False})
+        Reader().receives("verdict_given", **VERDICT | {"enforced": False})
         == OTTER_AT + "would deny by system-delete: Bash rm -rf /"
     )
 
@@ -129,15 +130,15 @@ def test_verdicts_are_shown() -> None:
 def test_start_and_end_of_a_mission_are_shown() -> None:
     """Other changes only if all events are requested."""
     reader = Reader()
-    assert reader.hears("mission_changed", mission=MISSION) == OTTER_AT + "is on a mission: Count the tests"
-    assert reader.hears("mission_changed", mission=MISSION | {"answer": "12"}) is None
+    assert reader.receives("mission_changed", mission=MISSION) == OTTER_AT + "is on a mission: Count the tests"
+    assert reader.receives("mission_changed", mission=MISSION | {"answer": "12"}) is None
     over = MISSION | {"ended_at": AT, "outcome": "succeeded", "report": "There are 12."}
-    assert reader.hears("mission_changed", mission=over) == OTTER_AT + "mission succeeded: There are 12."
+    assert reader.receives("mission_changed", mission=over) == OTTER_AT + "mission succeeded: There are 12."
 
 
 def test_gaps_are_shown() -> None:
     """With the reason."""
-    line = EventFormatter([], nobody).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
+    line = EventFormatter([], no_lookup).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
     assert line is not None
     assert line[0].text == "… some events are missing: no longer kept"
 

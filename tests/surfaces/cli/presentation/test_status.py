@@ -24,7 +24,7 @@ def texts(lines: list[Line]) -> str:
 
 
 def report(**fields: Any) -> dict[str, Any]:
-    """What `status` knows of a daemon that has just begun."""
+    """The status of a daemon that has just started."""
     return {
         "url": "http://127.0.0.1:5055",
         "pid": 7,

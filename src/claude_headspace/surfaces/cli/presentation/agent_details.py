@@ -101,6 +101,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
             "ended",
             f"{ago(agent['ended_at'], now)}, {agent['end_reason'] or 'reason unknown'}" if agent["ended_at"] else "",
         ),
+        ("wrapper id", agent.get("wrapper_id") or ""),
+        ("AGENT_ID", agent.get("fleet_id") or ""),
         ("id", agent["id"]),
     ]
     return [(label, text) for label, text in pairs if text]

@@ -1,6 +1,6 @@
 """Agents by tmux pane, window and session."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from claude_headspace.kernel.fleet import combined_status
@@ -10,20 +10,25 @@ from claude_headspace.surfaces.text.formatting import Json
 _SHAPES = {"error": "✕", "attention": "◆", "working": "●", "checked": "◇", "done": "○"}
 _ROLES = {"error": "error", "attention": "waiting", "working": "working"}
 ELSEWHERE = "not in tmux"
+UNKNOWN_SESSION = "in tmux, session unknown"
 
 
-def group_by_pane(agents: Sequence[Json], panes: Sequence[Json]) -> Json:
-    """Running agents, grouped by session, window and pane. A group has the status of its most urgent agent."""
-    by_pane = {pane["pane_id"]: pane for pane in panes}
-    rows = [_row(agent, by_pane.get(agent["tmux"]["pane"] or "")) for agent in agents if agent["state"] != "ended"]
-    rows.sort(key=lambda row: (row["session"], row["window"], row["id"] or "", row["agent"]))
-    sessions = [_session(name, list(inside)) for name, inside in groupby(rows, key=lambda row: row["session"])]
+def group_by_pane(agents: Sequence[Json], panes: Mapping[str, Json]) -> Json:
+    """Running agents, grouped by session, window and pane. A group has the status of its most urgent agent.
+
+    `panes` are the panes of agents that were found, by the id of the agent.
+    """
+    rows = [_row(agent, panes.get(agent["id"])) for agent in agents if agent["state"] != "ended"]
+    rows.sort(key=lambda row: (row["session"], row["socket"], row["window"], row["id"] or "", row["agent"]))
+    groups = groupby(rows, key=lambda row: (row["session"], row["socket"]))
+    sessions = [_session(name, socket, list(inside)) for (name, socket), inside in groups]
     return {"status": combined_status(each["status"] for each in sessions), "sessions": sessions}
 
 
 def _row(agent: Json, pane: Json | None) -> Json:
     return {
-        "session": pane["session_name"] if pane else agent["tmux"]["session"] or ELSEWHERE,
+        "session": pane["session_name"] if pane else agent["tmux"]["session"] or _place(agent),
+        "socket": pane["socket_path"] if pane else "",
         "window": pane["window_id"] if pane else "",
         "window_name": f"{pane['window_index']}:{pane['window_name']}" if pane else "",
         "id": agent["tmux"]["pane"],
@@ -33,9 +38,14 @@ def _row(agent: Json, pane: Json | None) -> Json:
     }
 
 
-def _session(name: str, rows: list[Json]) -> Json:
+def _place(agent: Json) -> str:
+    return UNKNOWN_SESSION if agent["tmux"]["pane"] else ELSEWHERE
+
+
+def _session(name: str, socket: str, rows: list[Json]) -> Json:
     windows = [_window(window, list(inside)) for window, inside in groupby(rows, key=lambda row: row["window"])]
-    return {"name": name, "status": combined_status(each["status"] for each in windows), "windows": windows}
+    status = combined_status(each["status"] for each in windows)
+    return {"name": name, "socket": socket, "status": status, "windows": windows}
 
 
 def _window(window: str, rows: list[Json]) -> Json:

@@ -30,10 +30,11 @@ def role_preview(found: Json) -> list[Line]:
     return [line("A session here would start with an empty context."), *reasons, dim("headspace role list")]
 
 
-def role_check_result(core: Sequence[str], roles: Sequence[Json]) -> list[Line]:
-    """The missing files, or that there are none."""
+def role_check_result(core: Sequence[str], roles: Sequence[Json], unknown: str = "") -> list[Line]:
+    """A role that does not exist, and the missing files; or that nothing is missing."""
+    first = [line(Span(unknown, "error"))] if unknown else []
     missing = [("core", each) for each in core]
     missing += [(f"{role['kind']} {role['name']}", each) for role in roles for each in role["left_out"]]
-    if missing:
-        return [line(Span(f"{whose}: ", "strong"), what) for whose, what in missing]
+    if first or missing:
+        return [*first, *(line(Span(f"{whose}: ", "strong"), what) for whose, what in missing)]
     return [line(f"All files are readable: the core files and the files of {len(roles)} roles and modes.")]
