@@ -96,8 +96,7 @@ MEANING = {
 
 def hooks() -> str:
     """Return the table of hook events with path and effect."""
-    from claude_headspace.clients.claude_code.wire import HOOKS
-    from claude_headspace.inputs.receive.receiver import kebab
+    from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 
     rows = [
         f"| `{name}` | `/hook/{kebab(name)}` | {MEANING.get(name, 'Proves that the agent is alive.')} |"

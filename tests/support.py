@@ -32,8 +32,8 @@ LIMIT_SECONDS = 60.0
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 """The environment variables that a daemon inherits."""
 
-PATIENT = {"patience_seconds": LIMIT_SECONDS}
-"""A slow machine is not a database outage. Tests of outages set their own value."""
+PATIENT = {"patience_seconds": LIMIT_SECONDS, "idle_seconds": LIMIT_SECONDS, "request_seconds": LIMIT_SECONDS}
+"""A slow machine is neither a database outage nor an idle client. Tests of these set their own values."""
 
 AWAY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 """The address of a missing database: nothing listens on that port."""

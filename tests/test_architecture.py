@@ -208,6 +208,7 @@ USES_OF_THE_CLIENT = {
     "inputs/policy/guard.py": "recognises the hooks that it judges before they are decoded",
     "inputs/receive/receiver.py": "all hooks that arrive are in the format of Claude Code",
     "inputs/watch/envelopes.py": READS_FILES,
+    "inputs/watch/guard_watch.py": INSTALLS,
     "inputs/watch/session_registry.py": READS_FILES,
     "inputs/watch/transcript_files.py": READS_FILES,
     "inputs/watch/transcript_import.py": READS_FILES,

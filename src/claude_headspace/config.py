@@ -177,6 +177,31 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         int,
         Meta(description="Maximum size of a stored tool input or result; longer ones are cut in the middle.", ge=1024),
     ] = 32 * KIB
+    max_connections: Annotated[
+        int,
+        Meta(description="Maximum number of HTTP connections; above it, the one that waited longest is closed.", ge=16),
+    ] = 1024
+    max_connections_per_peer: Annotated[
+        int, Meta(description="The same for the connections from one address.", ge=8)
+    ] = 768
+    idle_seconds: Annotated[
+        float, Meta(description="Seconds after which an HTTP connection without a request is closed.", gt=0)
+    ] = 10.0
+    request_seconds: Annotated[
+        float,
+        Meta(
+            description="Seconds for a new connection to send its first request, and between two parts of a request.",
+            gt=0,
+        ),
+    ] = 5.0
+    max_buffered_bytes: Annotated[
+        int,
+        Meta(
+            description="Maximum size of all requests that are being received; above it, the one that stalled longest "
+            "is dropped.",
+            ge=1024,
+        ),
+    ] = 64 * MIB
     redact: Annotated[
         tuple[str, ...],
         Meta(description="Regular expressions for secrets to redact, besides the built-in ones."),

@@ -178,6 +178,14 @@ class Received(NamedTuple):
         return Received(envelope, event, self.body)
 
 
+class GuardProblem(msgspec.Struct, frozen=True):
+    """Why the guards are off for some or all agents, since when, and what to do."""
+
+    since: Micros
+    text: str
+    hint: str
+
+
 class HookCounters(Protocol):
     """Counts hooks."""
 

@@ -218,3 +218,23 @@ def test_traits_and_messages() -> None:
     assert matches(mail, Call(tool="m", message=Message("send"))), "an unknown recipient has no tag"
     assert not matches(mail, Call(tool="m", message=Message("draft", (eve,))))
     assert not matches(mail, BASH)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("interactive", "ask"), ("mission", "deny"), ("background", "deny"), ("headless", "deny")],
+)
+def test_where_nobody_can_answer_a_question_is_a_denial(mode: str, expected: str) -> None:
+    """Requirement: "Blocks … `pkill`, `killall`", "`sudo`". It is asked if someone can answer; the reason says so."""
+    asking = rule("sudo", Ruling.ASK, commands=("git",), unattended=Ruling.DENY)
+    verdict = decide(Policy(rules=(asking,)), Subject(mode), GIT)
+    assert verdict.ruling == expected
+    assert (f"Nobody can answer in this session (mode {mode})" in (verdict.reason or "")) is (expected == "deny")
+
+
+def test_other_rules_ask_everywhere() -> None:
+    """Only a rule that says so has another outcome, and not with `strict`."""
+    assert decide(Policy(rules=(rule("a", Ruling.ASK, commands=("git",)),)), Subject("mission"), GIT).ruling == "ask"
+    strict = rule("a", Ruling.ASK, commands=("git",), strict=Ruling.DENY, unattended=Ruling.DENY)
+    verdict = decide(Policy(rules=(strict,), strict=True), Subject("mission"), GIT)
+    assert (verdict.ruling, "Nobody" in (verdict.reason or "")) == ("deny", False)

@@ -122,3 +122,14 @@ def test_a_warning_at_the_end_of_a_turn_continues_it(runner: RoleRunner) -> None
     held = runner.asks("Begin with it", steps)[-1]
     assert "Stop hook feedback" in held
     assert "[CLAUDE OS SYS: WARNING]: Context at 81%" in held
+
+
+@pytest.mark.parametrize("variables", [(), ("CLAUDE_SESSION_MODE=mission",), ("CLAUDE_SESSION_MODE=background",)])
+def test_a_dangerous_command_is_denied_where_nobody_can_answer(runner: RoleRunner, variables: tuple[str, ...]) -> None:
+    """Requirement: "Blocks dangerous commands: `pkill`, `killall`", "`sudo`". In `-p`, missions and background."""
+    runner.environment = variables
+    steps = [reply(bash("sleep 1")), reply(bash("sudo -n true; touch ran")), reply(text("Refused."))]
+    sent = runner.asks("Become root", [*steps, reply(bash("headspace report done")), reply(text("Bye."))])
+    mode = variables[0].partition("=")[2] if variables else "headless"
+    assert f"Nobody can answer in this session (mode {mode})" in sent[-1]
+    assert not (runner.home.project / "ran").exists()

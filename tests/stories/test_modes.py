@@ -112,6 +112,16 @@ def test_tool_validator(
     assert session.writes("mcp__mail__send", "eve@example.org") == stranger
 
 
+@pytest.mark.parametrize("command", ["sudo ls", "pkill node", "killall node", "lsof -ti :3000 | xargs kill"])
+@pytest.mark.parametrize(("mode", "decision"), [("interactive", "ask"), ("mission", "deny"), ("background", "deny")])
+def test_what_nobody_can_approve_is_denied(setup: Setup, mode: str, decision: str, command: str) -> None:
+    """Requirement: "Blocks dangerous commands: `pkill`, `killall`, `lsof | xargs kill`", "`sudo`"."""
+    call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": command}}
+    output = setup.session(mode).hook("PreToolUse", **call)["hookSpecificOutput"]
+    assert output["permissionDecision"] == decision
+    assert ("Nobody can answer in this session" in output["permissionDecisionReason"]) is (decision == "deny")
+
+
 @pytest.mark.parametrize("mode", ["mission", "background"])
 def test_the_mode_applies_from_the_first_event(setup: Setup, mode: str) -> None:
     """Requirement: "Only interactive sessions can send messages/emails". Also if a tool call is the first event."""
@@ -136,9 +146,9 @@ def test_the_role_applies_from_the_first_event(tmp_path: Path) -> None:
             assert role in [agent["role"] for agent in daemon.agents()]
 
 
-@pytest.mark.parametrize(("mode", "sent"), [("interactive", "passes"), ("mission", "deny"), ("background", "deny")])
+@pytest.mark.parametrize(("mode", "sent"), [("interactive", "ask"), ("mission", "deny"), ("background", "deny")])
 def test_tool_validator_without_contacts(tmp_path: Path, mode: str, sent: str) -> None:
-    """Without contacts, Claude Code's own permissions decide. Workers may not write at all."""
+    """Without contacts you are asked, because nobody is named. Workers may not write at all."""
     with contextlib.ExitStack() as open_ones, running_daemon(tmp_path) as daemon:
         setup = Setup(daemon, open_ones)
         setup.wait_for_asking("PreToolUse")

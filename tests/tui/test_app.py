@@ -17,6 +17,7 @@ from tests.tui.board import (
     NOON,
     FixedFeed,
     RecordingActions,
+    iso_ago,
     make_agent,
     make_app,
     sample_agents,
@@ -90,6 +91,21 @@ def test_agents_that_need_the_user_come_first() -> None:
         ]
 
     drive(script)
+
+
+def test_guards_that_are_off_are_shown_above_the_list() -> None:
+    """With the time, the duration, the reason and what to do, until they are on again."""
+
+    async def script(user: User, app: Top, feed: FixedFeed, _actions: RecordingActions) -> None:
+        assert "Guards" not in screen_text(app)
+        problem = {"since": iso_ago(780), "text": "`disableAllHooks` in ~/.claude/settings.json", "hint": "Remove it."}
+        feed.emit(FeedEvent("guards", {"problems": [problem, {**problem, "text": "x"}]}))
+        await until(user, lambda: "Guards are off since 13:47:00, 13 min: `disableAllHooks`" in screen_text(app))
+        assert "and 1 more" in screen_text(app)
+        feed.emit(FeedEvent("guards", {"problems": []}))
+        await until(user, lambda: "Guards" not in screen_text(app))
+
+    drive(script, width=140)
 
 
 def test_a_row_shows_the_agent() -> None:

@@ -11,6 +11,10 @@ from claude_headspace.kernel.hooks import HookKind
 
 KNOWN_HOOKS = frozenset(wire.HOOKS)
 """The names of all known hooks."""
+STATUS_LINE = wire.STATUS_LINE
+"""The name of the event that a status line script sends."""
+EVENT_NAMES = {wire.kebab(name): name for name in KNOWN_HOOKS} | {name: name for name in (*KNOWN_HOOKS, STATUS_LINE)}
+"""The names of events by their spelling in a path: in kebab case, or as they are."""
 
 
 def hook_names(kinds: Collection[HookKind]) -> frozenset[str]:

@@ -26,6 +26,7 @@ from claude_headspace.engine.writer import EventWriter
 from claude_headspace.inputs.policy.guard import PolicyGuard
 from claude_headspace.inputs.receive.advertisement import ExpectedHooks
 from claude_headspace.inputs.receive.clock import SteadyClock, wall_clock
+from claude_headspace.inputs.receive.connection_limits import ConnectionGuard, ConnectionLimits
 from claude_headspace.inputs.receive.project_location import ProjectLocator
 from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer
 from claude_headspace.inputs.receive.spool import Spool, SpoolReader
@@ -95,6 +96,19 @@ class Base:
     def secret(self) -> bytes:
         """The secret of this installation."""
         return read_secret(self.paths.secret_file)
+
+    @cached_property
+    def connections(self) -> ConnectionGuard:
+        """Limits the HTTP connections."""
+        settings = self.settings
+        limits = ConnectionLimits(
+            max_connections=settings.max_connections,
+            max_per_peer=settings.max_connections_per_peer,
+            idle_seconds=settings.idle_seconds,
+            request_seconds=settings.request_seconds,
+            max_buffered_bytes=settings.max_buffered_bytes,
+        )
+        return ConnectionGuard(limits)
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -303,7 +317,7 @@ def _url(base: Base) -> str:
 
 
 def _board(base: Base) -> Callable[[], list[Agent]]:
-    """The agents of the board, and those that ended recently: their notifications are withdrawn."""
+    """The agents of the board, and those that ended recently: their notifications are removed."""
     return lambda: base.journal.agents(ended_after=base.clock() - SHOWN_AFTER_END)
 
 

@@ -8,7 +8,7 @@ the components that reply to hooks with the advertisement, `Spool` the pipeline 
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 import msgspec
@@ -44,6 +44,7 @@ from claude_headspace.inputs.receive.advertisement import Advertisement, Expecte
 from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
 from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event
 from claude_headspace.inputs.receive.socket import RpcServer
+from claude_headspace.inputs.watch.guard_watch import GuardWatch
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
@@ -62,7 +63,7 @@ from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 from claude_headspace.surfaces.auth.requester import RequesterLookup
 from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
-from claude_headspace.surfaces.auth.tokens import DerivedTokens
+from claude_headspace.surfaces.auth.tokens import DerivedTokens, Scope, make_token
 from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
@@ -94,14 +95,23 @@ class Daemon:
         self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
-        self.advertisement = _advertisement(self.base, address, expected) if address else None
+        self.guard_watch = _guard_watch(self.base, self.inputs, self._guard_problems)
+        on_repair = self.guard_watch.record_repair
+        self.advertisement = _advertisement(self.base, address, expected, on_repair) if address else None
         self.lifecycle = Lifecycle(
-            self.base, self.stream, self.inputs, self.hooks, self.outputs, socket, self.advertisement
+            self.base,
+            self.stream,
+            self.inputs,
+            self.hooks,
+            self.outputs,
+            socket,
+            (self.guard_watch, *([self.advertisement] if self.advertisement else [])),
         )
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
+        reports["guards"] = self.guard_watch.health
         self.status = StatusReport(
             base=self.base,
-            components=ComponentHealth(reports, lambda: self.lifecycle.is_starting),
+            components=ComponentHealth(reports, lambda: self.lifecycle.is_starting, lambda: self.guard_watch.problems),
             reconciler=self.inputs.reconciler,
             spool=self.hooks.spool,
             stream=self.stream.events,
@@ -110,6 +120,12 @@ class Daemon:
         self.tokens = NamedTokens(journal, self.base.clock)
         installation = Installation(settings, origins or {}, paths, self.sign_in, self.status)
         self.api = self._api(installation)
+
+    def _guard_problems(self) -> Iterator[tuple[str, str]]:
+        """Why guards are off, as other components than the watch know it."""
+        yield from self.inputs.guard.problems()
+        if self.advertisement is not None and self.advertisement.failure is not None:
+            yield f"hook scripts cannot find the daemon: {self.advertisement.failure}", "Free some disk space."
 
     def _api(self, installation: Installation) -> ApiContext:
         base, inputs, outputs = self.base, self.inputs, self.outputs
@@ -188,15 +204,23 @@ def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcSer
     efforts = EffortCommands(inputs.engine, read.efforts, inputs.locations, hooks.starter)
     note = NoteCommand(read.agents, inputs.engine, base.host)
     commands = SocketCommands(inputs.receiver, hooks.pipeline.process, hooks.efforts, efforts, note)
-    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes)
+    return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes, base.connections.limits)
 
 
-def _advertisement(base: Base, address: tuple[str, int], expected: ExpectedHooks) -> Advertisement:
+def _guard_watch(base: Base, inputs: Inputs, others: Callable[[], Iterable[tuple[str, str]]]) -> GuardWatch:
+    token = make_token(base.secret, Scope.INGEST)
+    record_past = base.outages.add_past_outage
+    return GuardWatch(base.paths, token, base.clock, inputs.agents, others, record_past)
+
+
+def _advertisement(
+    base: Base, address: tuple[str, int], expected: ExpectedHooks, on_repair: Callable[[str], None]
+) -> Advertisement:
     settings = base.settings
     asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
     seconds = round(settings.hold_seconds) + HOLD_MARGIN_SECONDS
     held = dict.fromkeys(hook_names(HELD), seconds) if settings.hold_seconds > 0 else {}
-    return Advertisement(base.paths, address, asked, held, expected)
+    return Advertisement(base.paths, address, asked, held, expected, on_repair)
 
 
 def _health_reports(
@@ -213,6 +237,7 @@ def _health_reports(
         "conversations": outputs.mission_reports.health,
         "holds": hooks.held.health,
         "notifications": outputs.notifier.health,
+        "connections": base.connections.health,
         "socket": socket.health,
         "stream": stream.health,
     }

@@ -16,10 +16,11 @@ from claude_headspace.errors import JournalUnavailable
 from claude_headspace.inputs.receive.spool import SpoolReader
 from claude_headspace.inputs.watch.reconcile import Mode, Reconciler
 from claude_headspace.kernel.text import iso
-from claude_headspace.ports import Journal, JournalCounts
+from claude_headspace.ports import GuardProblem, Journal, JournalCounts
 from claude_headspace.surfaces.api.health import (
     WAITING_FOR_DATABASE,
     ComponentStatus,
+    GuardProblemView,
     Health,
     HookStatus,
     OutageView,
@@ -50,8 +51,14 @@ def journal_health(journal: Journal, outages: Outages) -> ReportHealth:
 class ComponentHealth:
     """The health of all components."""
 
-    def __init__(self, reports: Mapping[str, ReportHealth], is_starting: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        reports: Mapping[str, ReportHealth],
+        is_starting: Callable[[], bool],
+        guard_problems: Callable[[], list[GuardProblem]] = list,
+    ) -> None:
         self._reports = reports
+        self._guard_problems = guard_problems
         self._is_starting = is_starting
         """Whether the daemon still waits for its database."""
 
@@ -66,7 +73,8 @@ class ComponentHealth:
         """The health of the daemon."""
         parts = self.of(*self._reports)
         is_ok = all(each.status == "ok" for each in parts.values())
-        return Health("ok" if is_ok else "degraded", __version__, parts)
+        problems = [GuardProblemView(iso(each.since), each.text, each.hint) for each in self._guard_problems()]
+        return Health("ok" if is_ok else "degraded", __version__, parts, problems)
 
 
 @dataclass(frozen=True, kw_only=True)

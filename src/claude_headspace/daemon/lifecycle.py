@@ -9,15 +9,15 @@ Rules
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
 
+from claude_headspace.background import Loop
 from claude_headspace.daemon.components import Base, Hooks, Inputs, Outputs, Stream
 from claude_headspace.errors import JournalUnavailable
-from claude_headspace.inputs.receive.advertisement import Advertisement
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.journal.dialects import UNAVAILABLE, UNUSABLE
 from claude_headspace.kernel.agent import Agent
@@ -55,7 +55,8 @@ class Lifecycle:
     hooks: Hooks
     outputs: Outputs
     socket: RpcServer
-    advertisement: Advertisement | None
+    independent: Sequence[Loop]
+    """What runs with and without the database, from the start to the stop."""
 
     def __post_init__(self) -> None:
         self._last_seq = 0
@@ -75,8 +76,8 @@ class Lifecycle:
         if not await self._try_start():
             self._starting = asyncio.create_task(self._start_later(), name="start")
         await self.socket.start()
-        if self.advertisement is not None:
-            self.advertisement.start()
+        for component in self.independent:
+            component.start()
         try:
             yield
         finally:
@@ -176,8 +177,8 @@ class Lifecycle:
     async def _stop(self) -> None:
         inputs, hooks, outputs, journal = self.inputs, self.hooks, self.outputs, self.base.journal
         deadline = asyncio.get_running_loop().call_later(GRACE_SECONDS, journal.abort_connections)
-        if self.advertisement is not None:
-            await self.advertisement.stop()
+        for each in self.independent:
+            await each.stop()
         await self.socket.stop()
         if self._starting is not None:
             self._starting.cancel()

@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import gc
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import FrameType
 
 import msgspec
@@ -35,8 +37,12 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fin
 
 log = structlog.get_logger(__name__)
 
-IDLE_SECONDS = 75
-"""How long a connection may be idle. A shorter time would cut off clients during their next request."""
+KEEP_ALIVE_SECONDS = 86_400
+"""Never reached: the limits of connections close idle ones (`ConnectionGuard`)."""
+MIN_OPEN_FILES = 8_192
+"""How many files and connections the daemon may open, if the system permits it."""
+RESERVED_FILES = 128
+"""How many of them are not for connections."""
 
 
 RESERVE_BYTES = 64 * 1024
@@ -75,6 +81,8 @@ def serve(
         _write_plugin_script(paths)
         away: list[str] = []
         journal = open_configured_journal(settings, paths, on_unavailable=away.append)
+        most = max(1, raise_open_files() - RESERVED_FILES)
+        settings = msgspec.structs.replace(settings, max_connections=min(settings.max_connections, most))
         daemon = Daemon(settings, paths, journal, (host, port), origins)
         if not away:
             _refuse_taken_name(daemon)
@@ -106,15 +114,27 @@ def _run(daemon: Daemon, listener: socket.socket) -> None:
         proxy_headers=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_keep_alive=IDLE_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         backlog=2_048,
-        http=HttpProtocol,
+        http=partial(HttpProtocol, daemon.base.connections),  # type: ignore[arg-type]
         ws="none",
     )
     server = Server(config, daemon.lifecycle.release_clients)
     gc.freeze()  # what exists now stays: the collector can ignore it
     gc.set_threshold(50_000, 20, 100)  # events leave no cycles; collecting less often saved a tenth of their time
     server.run(sockets=[listener])
+
+
+def raise_open_files() -> int:
+    """Raise the limit of open files, and return it. Its default, often 1024, is less than a flood of connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MIN_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MIN_OPEN_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return soft if soft != resource.RLIM_INFINITY else MIN_OPEN_FILES
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return soft
 
 
 def rejects_all_remote_hosts(settings: Settings) -> bool:

@@ -69,11 +69,11 @@ class Outages:
         log.warning("journal_unavailable", reason=reason)
         self._store()
 
-    def add_past_outage(self, reason: str) -> None:
+    def add_past_outage(self, reason: str, since: Micros | None = None) -> None:
         """Add an outage that has already ended. No-op during an outage."""
         if self.current is None:
             at = self._clock()
-            self._outages.append(Outage(at, reason, at))
+            self._outages.append(Outage(since or at, reason, at))
             self._store()
 
     def record_killed_daemon(self, pid: int, last_seen: Micros) -> None:

@@ -4,6 +4,7 @@ Rules
 - `deny` wins over `ask`, `ask` over `warn`, `warn` over `allow`; among equal rulings the first rule wins.
 - `allow` counts only if it covers the whole call: `git status && curl …` is not allowed by a rule about `git`, nor is
   `git diff > file`.
+- A rule that asks may have another outcome where nobody can answer (`unattended`). The reason says so.
 - A verdict names its rule and is stored with the event. It is never decided again.
 - A pattern matches a path as written or with links resolved. A recursive deletion also matches patterns below the
   directory: a rule about `~/.ssh/**` matches `rm -rf ~`.
@@ -34,6 +35,8 @@ MESSAGES = {
     Ruling.WARN: "Headspace warns",
     Ruling.ALLOW: "Headspace allows this",
 }
+UNATTENDED = ("mission", "background", "headless")
+"""The modes of sessions in which nobody answers a question."""
 VERBS = {Use.READ: "reads", Use.WRITE: "writes", Use.DELETE: "deletes"}
 INFINITIVES = {Use.READ: "read", Use.WRITE: "write", Use.DELETE: "delete"}
 
@@ -65,18 +68,31 @@ def decide(policy: Policy, subject: Subject, call: Call, matches: Sequence[Match
     matches = [match for match in found if _applies(match.rule, subject, call)]
     if not matches:
         return ABSTAIN
-    rulings = [(get_ruling(policy, match), match) for match in matches]
+    rulings = [(get_ruling(policy, match, subject), match) for match in matches]
     if not _allows_everything(matches, call):
         rulings = [(ruling, match) for ruling, match in rulings if ruling is not Ruling.ALLOW]
     ruling, match = max(rulings, key=lambda pair: pair[0].severity, default=(Ruling.ABSTAIN, None))
     if ruling is Ruling.ABSTAIN or match is None:
         return ABSTAIN
-    return Verdict(ruling, match.rule.id, format_reason(ruling, match), enforced=not policy.record_only)
+    reason = format_reason(ruling, match, _unattended_note(policy, match, subject))
+    return Verdict(ruling, match.rule.id, reason, enforced=not policy.record_only)
 
 
-def get_ruling(policy: Policy, match: Match) -> Ruling:
-    """Return the ruling of a match: the outcome of its rule, or its `unclear` outcome."""
+def get_ruling(policy: Policy, match: Match, subject: Subject) -> Ruling:
+    """Return the ruling of a match: the outcome of its rule, its `unclear`, or its `unattended` outcome."""
+    if _unattended_note(policy, match, subject):
+        return match.rule.unattended or Ruling.ASK
     return match.rule.unclear if match.unclear else policy.get_outcome(match.rule)
+
+
+def _unattended_note(policy: Policy, match: Match, subject: Subject) -> str:
+    """Return why the `unattended` outcome of a rule applies; empty if it does not."""
+    rule = match.rule
+    if rule.unattended is None or match.unclear or subject.mode not in UNATTENDED:
+        return ""
+    if policy.get_outcome(rule) is not Ruling.ASK:
+        return ""
+    return f" Nobody can answer in this session (mode {subject.mode}); in an interactive session you would be asked."
 
 
 def _allows_everything(matches: list[Match], call: Call) -> bool:
@@ -94,11 +110,11 @@ def _allows_everything(matches: list[Match], call: Call) -> bool:
     return changing <= names and set(call.programs) <= {match.program for match in allowing}
 
 
-def format_reason(ruling: Ruling, match: Match) -> str:
+def format_reason(ruling: Ruling, match: Match, note: str = "") -> str:
     """Return the reason that the model and the user see."""
     doubt = " (the value of a variable is unknown)" if match.unclear else ""
     reason = f" {match.rule.reason}" if match.rule.reason else ""
-    return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason} (rule {match.rule.id})"
+    return f"{MESSAGES[ruling]}: {match.description}{doubt}.{reason}{note} (rule {match.rule.id})"
 
 
 # --- matches ----------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Tool calls are analysed within a budget, large ones in a process that can be ended."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -67,3 +68,16 @@ def test_long_arguments_are_shortened() -> None:
     """Rules see the beginning and the end."""
     argument = analyse_effects(invocation(f"curl {'a' * 5_000}{'b' * 5_000}")).programs[0].arguments[0]
     assert (argument[0], argument[-1], len(argument)) == ("a", "b", MAX_ARGUMENT_CHARS)
+
+
+def test_a_process_that_cannot_be_started_is_reported(analyser: Analyser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three failures in a row, until one is available again."""
+    with monkeypatch.context() as without_python:
+        without_python.setattr(sys, "executable", "/nowhere/python")
+        for _ in range(3):
+            assert analyser.failure is None
+            with pytest.raises(AnalysisFailed):
+                analyser.analyse(invocation(LONG))
+        assert analyser.failure is not None
+    analyser.analyse(invocation(LONG))
+    assert analyser.failure is None

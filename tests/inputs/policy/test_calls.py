@@ -113,3 +113,41 @@ def test_hidden_characters_are_a_trait(
 ) -> None:
     """In any text of the input. Emoji and line ends are not hidden characters."""
     assert call(book, tool, **tool_input).traits == traits
+
+
+@pytest.mark.parametrize(
+    ("command", "recipients"),
+    [
+        ("""osascript -e 'tell application "Messages" to send "Hi" to buddy "+15551234"'""", ["+15551234"]),
+        ("""osascript -e 'tell app "Finder" to activate' """, None),
+        ("""osascript -e 'tell application "Mail"' -e 'set m to make new outgoing message' -e 'send m'""", []),
+        (
+            """osascript -l JavaScript -e 'Application("Messages").send("Hi", {to: "ada@example.org"})'""",
+            ["ada@example.org"],
+        ),
+        ("""osascript -e 'tell application "Mail" to count messages'""", None),
+        ("mail -s Hi ada@example.org", ["ada@example.org"]),
+    ],
+)
+def test_scripts_that_send_are_messages(book: RuleBook, command: str, recipients: list[str] | None) -> None:
+    """Requirement: "Only interactive sessions can send messages/emails". Also through `osascript`."""
+    message = call(book, "Bash", command=command).message
+    assert (message and [each.address for each in message.recipients]) == recipients
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "recipients"),
+    [
+        ("mcp__life__contact", {"operation": "send", "name": "Ada", "message": "Hi"}, ["Ada"]),
+        ("mcp__contacts__write", {"contact": "ada@example.org", "body": "Hi"}, ["ada@example.org"]),
+        ("mcp__contacts__search_contacts", {"name": "Ada"}, None),
+        ("mcp__life__contact", {"operation": "show", "name": "Ada", "message": ""}, None),
+        ("mcp__notes__create", {"name": "Ada", "text": "Hi"}, None),
+    ],
+)
+def test_contact_tools_that_get_a_text_are_messages(
+    book: RuleBook, tool: str, given: dict[str, str], recipients: list[str] | None
+) -> None:
+    """Requirement: messages through MCP contact tools count as messages. Looking up a person does not."""
+    message = call(book, tool, **given).message
+    assert (message and [each.address for each in message.recipients]) == recipients

@@ -111,20 +111,22 @@ def test_invalid_contacts_raise(paths: Paths) -> None:
         load_rules(paths, "guard")
 
 
-def contact_rules(paths: Paths, preset: str) -> dict[str, bool]:
-    """Return which rules about contacts are enabled."""
-    return {rule.id: rule.enabled for rule in load_rules(paths, preset).policy.rules if rule.untagged}
+def contact_rules(paths: Paths, preset: str) -> dict[str, str]:
+    """Return the outcomes of the rules about contacts."""
+    policy = load_rules(paths, preset).policy
+    return {rule.id: policy.get_outcome(rule).value for rule in policy.rules if rule.untagged and rule.enabled}
 
 
-def test_contact_rules_need_a_contacts_file(paths: Paths) -> None:
-    """Without contacts.toml they are disabled, except with `strict`. Workers never send messages."""
+def test_without_contacts_messages_are_asked_about(paths: Paths) -> None:
+    """Requirement: "only to contacts with `claude_direct` or `claude_draft` tags". With an explanation why it asks."""
     paths.contacts_file.unlink()
-    assert set(contact_rules(paths, "guard").values()) == {False}
-    assert set(contact_rules(paths, "strict").values()) == {True}
+    assert set(contact_rules(paths, "guard").values()) == {"ask"}
+    assert set(contact_rules(paths, "strict").values()) == {"deny"}
     rules = {rule.id: rule for rule in load_rules(paths, "guard").policy.rules}
-    assert rules["messages-only-interactive"].enabled
+    assert "There is no contacts.toml" in rules["messages-only-to-contacts"].reason
+    assert rules["messages-only-interactive"].outcome == "deny"
     paths.contacts_file.write_text("", encoding="utf-8")
-    assert set(contact_rules(paths, "guard").values()) == {True}
+    assert set(contact_rules(paths, "guard").values()) == {"deny"}
 
 
 def test_invalid_contacts_allow_no_messages(paths: Paths) -> None:
@@ -135,11 +137,11 @@ def test_invalid_contacts_allow_no_messages(paths: Paths) -> None:
     assert book.contacts == ()
 
 
-def test_users_rule_about_contacts_stays_enabled(paths: Paths) -> None:
+def test_users_rule_about_contacts_is_not_changed(paths: Paths) -> None:
     """Even without contacts.toml."""
     paths.contacts_file.unlink()
-    paths.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "ask"\n', encoding="utf-8")
-    assert contact_rules(paths, "guard")["messages-only-to-contacts"]
+    paths.policy_file.write_text('[[rule]]\nid = "messages-only-to-contacts"\noutcome = "warn"\n', encoding="utf-8")
+    assert contact_rules(paths, "guard")["messages-only-to-contacts"] == "warn"
 
 
 def test_named_file_must_exist(paths: Paths, tmp_path: Path) -> None:

@@ -177,6 +177,14 @@ def test_changed_rules_are_loaded_if_valid(paths: Paths, home: Path) -> None:
     assert guard.health()[1] is None
 
 
+def test_a_broken_file_is_reported_without_a_tool_call(paths: Paths, home: Path) -> None:
+    """Requirement: a broken `policy.toml` is reported immediately, and so is its correction."""
+    guard = PolicyGuard(paths, "guard", home, refresh_seconds=0)
+    for text, is_broken in (("nonsense", True), ("", False)):
+        paths.policy_file.write_text(text)
+        assert (guard.health()[1] is not None) is is_broken
+
+
 def test_invalid_rules_at_start_leave_the_built_in_ones(paths: Paths, home: Path) -> None:
     """An invalid file does not disable the guard."""
     paths.policy_file.write_text("nonsense")

@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.receiver import (
-    HookReceiver,
-    Sanitizer,
-    event_name,
-    new_id,
-    read_identity,
-    replace_lone_surrogates,
-)
+from claude_headspace.inputs.receive.body import read_identity, replace_lone_surrogates
+from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer, event_name, new_id
 from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.redaction.redactor import REDACTED

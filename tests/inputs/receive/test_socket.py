@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.connection_limits import ConnectionLimits
 from claude_headspace.inputs.receive.socket import MAX_BATCH_REQUESTS, MAX_CONNECTIONS, RpcServer, socket_path
 
 MAX_LINE_BYTES = 64 * 1024
@@ -29,12 +30,14 @@ async def run_command(cmd: str, args: msgspec.Raw, env: dict[str, str]) -> objec
     return {"cmd": cmd, "args": args, "env": env}
 
 
-def serve(tmp_path: Path, test: Callable[[Path, RpcServer], Awaitable[None]]) -> None:
+def serve(
+    tmp_path: Path, test: Callable[[Path, RpcServer], Awaitable[None]], limits: ConnectionLimits | None = None
+) -> None:
     """Run a test with a running server."""
 
     async def main() -> None:
         path = tmp_path / "run" / "headspace.sock"
-        server = RpcServer(path, run_command, MAX_LINE_BYTES)
+        server = RpcServer(path, run_command, MAX_LINE_BYTES, limits)
         await server.start()
         assert server.failure is None
         try:
@@ -169,19 +172,51 @@ def test_a_line_that_is_too_long_gets_an_error(tmp_path: Path) -> None:
 
 
 def test_the_number_of_connections_is_limited(tmp_path: Path) -> None:
-    """A further client gets an error, until another one disconnects."""
+    """Above the limit, the client that has been idle longest is disconnected: a further one gets its reply."""
 
     async def test(path: Path, server: RpcServer) -> None:
         idle = [await asyncio.open_unix_connection(path) for _ in range(MAX_CONNECTIONS)]
         await until(lambda: server.connections == MAX_CONNECTIONS)
-        [refused] = await exchange(path, request())
-        assert code(refused) == "busy"
+        assert (await exchange(path, request()))[0]["ok"] is True
+        assert await idle[0][0].read() == b""
+        assert "closed because of a limit: 1 too many" in server.health()[2]
+        idle[1][1].write(request() + b"\n")
+        assert json.loads(await idle[1][0].readline())["ok"] is True
         for _, writer in idle:
             writer.close()
         await until(lambda: not server.connections)
-        assert (await exchange(path, request()))[0]["ok"] is True
 
     serve(tmp_path, test)
+
+
+def test_a_line_that_is_not_completed_ends_the_connection(tmp_path: Path) -> None:
+    """It is not run, although it is valid without its line end."""
+
+    async def test(path: Path, _server: RpcServer) -> None:
+        reader, writer = await asyncio.open_unix_connection(path)
+        writer.write(request())
+        assert await reader.read() == b""
+        writer.close()
+
+    serve(tmp_path, test, ConnectionLimits(request_seconds=0.1))
+
+
+def test_lines_that_are_not_completed_have_a_limit_together(tmp_path: Path) -> None:
+    """The one that stalled longest is dropped; a line that arrives completely is run."""
+
+    async def test(path: Path, server: RpcServer) -> None:
+        stalled = [await asyncio.open_unix_connection(path, limit=2**20) for _ in range(4)]
+        for _, writer in stalled:
+            writer.write(b"x" * 30_000)
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        assert await stalled[0][0].read() == b""
+        assert "too much memory" in server.health()[2]
+        assert (await exchange(path, request()))[0]["ok"] is True
+        for _, writer in stalled:
+            writer.close()
+
+    serve(tmp_path, test, ConnectionLimits(max_buffered_bytes=100_000))
 
 
 def test_a_client_may_disconnect_at_any_time(tmp_path: Path) -> None:

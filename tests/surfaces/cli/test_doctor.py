@@ -204,8 +204,9 @@ BREAKAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 @pytest.mark.parametrize("breakage", BREAKAGES)
 def test_each_problem_is_found(shared: RunningDaemon, claude: Path, breakage: str) -> None:
-    """The failed check has a hint."""
+    """The failed check has a hint. Without the record of the installation the daemon does not repair it first."""
     do, name, hint = BREAKAGES[breakage]
+    (claude / "hooks" / "notify-headspace.installed").unlink()
     do(claude)
     code, checks = examine(shared.home, claude)
     assert code == 1

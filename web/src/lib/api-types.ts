@@ -1703,10 +1703,17 @@ export interface components {
             parts: {
                 [key: string]: components["schemas"]["ComponentStatus"];
             };
+            /** @default [] */
+            guard_problems?: components["schemas"]["GuardProblemView"][];
         };
         ComponentStatus: {
             status: string;
             detail: string;
+        };
+        GuardProblemView: {
+            since: string;
+            text: string;
+            hint: string;
         };
         HookStatus: {
             enabled: boolean;

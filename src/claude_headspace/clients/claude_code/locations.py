@@ -27,7 +27,7 @@ def is_transcript(path: str, root: Path) -> bool:
 
 
 def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
-    """The transcripts that there are, sessions before sub-agents, the oldest first."""
+    """All transcripts: those of sessions before those of sub-agents, the oldest first."""
     found = []
     for root in roots:
         for path in (*root.glob("*/*.jsonl"), *root.glob("*/*/subagents/agent-*.jsonl")):
@@ -35,6 +35,12 @@ def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
                 if is_transcript(str(path), root):
                     found.append((str(path), path.stat()))
     return sorted(found, key=lambda each: (each[0].count(os.sep), each[1].st_mtime))
+
+
+def config_dir_of(path: str) -> Path:
+    """The config dir that a transcript is in."""
+    parents = Path(path).parents
+    return next((parent.parent for parent in parents if parent.name == TRANSCRIPTS), parents[-1])
 
 
 def is_subagent(path: str) -> bool:
@@ -58,7 +64,7 @@ def notes_line(path: str, notes: bytes) -> bytes:
 
 
 def is_entry(path: Path) -> bool:
-    """Whether a file is a registry entry. Beside them lie keys of the clients, which are never read."""
+    """Whether a file is a registry entry. The directory also has key files of the clients, which are never read."""
     return path.suffix == ".json" and path.stem.isascii() and path.stem.isdigit()
 
 

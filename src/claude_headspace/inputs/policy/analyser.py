@@ -24,6 +24,9 @@ START_SECONDS = 1.5
 """The limit for the first reply of a process, which has to start first."""
 
 TOO_COMPLEX = "the tool call is too long or too nested to be analysed in time"
+NOT_STARTED = "the process that analyses large commands could not be started"
+MAX_STARTS = 3
+"""After how many failed starts in a row the process counts as unavailable."""
 TIMED_OUT = "the tool call was not analysed in time"
 
 
@@ -40,6 +43,14 @@ class Analyser:
         self._connection: socket.socket | None = None
         self.restarts = 0
         """How many processes ended while they analysed a call."""
+        self._failed_starts = 0
+        """How many processes in a row could not be started, or ended with an error before their first reply."""
+        self._has_replied = False
+
+    @property
+    def failure(self) -> str | None:
+        """Why no process is available. Calls that need one are asked about."""
+        return "the process that analyses large commands does not start" if self._failed_starts >= MAX_STARTS else None
 
     @property
     def process_id(self) -> int | None:
@@ -67,6 +78,7 @@ class Analyser:
         if reply is None:
             self._restart()
             raise AnalysisFailed(TOO_COMPLEX)
+        self._has_replied, self._failed_starts = True, 0
         return self._decoder.decode(reply)
 
     def _start(self) -> socket.socket:
@@ -77,11 +89,21 @@ class Analyser:
             null = subprocess.DEVNULL
             # Without `close_fds` the process is spawned, which is faster than a fork of the daemon. Only the standard
             # streams are inheritable.
-            self._process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=null, stderr=null, close_fds=False)
-        self._connection = ours
+            try:
+                self._process = subprocess.Popen(
+                    command, stdin=theirs.fileno(), stdout=null, stderr=null, close_fds=False
+                )
+            except OSError as error:
+                ours.close()
+                self._failed_starts += 1
+                raise AnalysisFailed(NOT_STARTED) from error
+        self._connection, self._has_replied = ours, False
         return ours
 
     def _restart(self) -> None:
+        ended_with = self._process.poll() if self._process is not None else None
+        if not self._has_replied and ended_with is not None and ended_with > 0:
+            self._failed_starts += 1
         self.close()
         self.restarts += 1
         self._start()

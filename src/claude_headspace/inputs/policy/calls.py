@@ -1,11 +1,12 @@
 """Analyses a tool use: returns a `Call` with the programs it runs, the files it uses, and the message it sends."""
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
-from claude_headspace.inputs.policy.files import Contact, RuleBook
+from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.kernel.hidden_characters import has_hidden
 from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import name_pattern
@@ -36,7 +37,9 @@ def analyse_call(
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
         raise TypeError("the input of the tool call is not an object")
-    commands = tuple(_find_commands(tool, tool_input))
+    commands: tuple[str, ...] = (tool.command,) if tool.kind is ToolKind.SHELL else ()
+    if tool.kind is ToolKind.MCP:
+        commands = tuple(_find_commands(tool_input))
     directory = directory if directory.startswith("/") else home or "/"
     invocation = Invocation(tool.name, commands, tool.files, directory, home, project)
     effects = analyse(invocation) if commands or tool.files else Effects()
@@ -68,13 +71,8 @@ COMMAND_FIELDS = (
 ARGUMENT_FIELDS = ("args", "arguments", "argv")
 
 
-def _find_commands(tool: ToolUse, tool_input: dict[str, Any]) -> list[str]:
-    """Return the shell texts that a tool runs. MCP tools name them in many ways."""
-    if tool.kind is ToolKind.SHELL:
-        command = tool_input.get("command")
-        return [command] if isinstance(command, str) else []
-    if tool.kind is not ToolKind.MCP:
-        return []
+def _find_commands(tool_input: dict[str, Any]) -> list[str]:
+    """Return the shell texts that an MCP tool runs. There are many names for them."""
     texts: list[str] = []
     for field in COMMAND_FIELDS:
         value = tool_input.get(field)
@@ -98,21 +96,48 @@ def _find_message(tool: str, tool_input: dict[str, Any], book: RuleBook) -> Mess
     messaging = book.messaging
     kinds = (("draft", messaging.draft), ("send", messaging.send))
     kind = next((kind for kind, tools in kinds if name_pattern(tools).fullmatch(tool)), None)
+    fields = messaging.recipients
     if kind is None:
-        return None
-    addresses = [part.strip() for text in strings_under(tool_input, messaging.recipients) for part in text.split(",")]
+        if not _messages_contact(tool, tool_input, messaging):
+            return None
+        kind, fields = "send", (*fields, *messaging.contacts)
+    addresses = [part.strip() for text in strings_under(tool_input, fields) for part in text.split(",")]
     return Message(kind, _build_recipients(addresses, book))
+
+
+def _messages_contact(tool: str, tool_input: dict[str, Any], messaging: Messaging) -> bool:
+    """Whether a tool about contacts sends a message: its input has a text for somebody."""
+    if not tool.startswith("mcp__") or not name_pattern(messaging.contact).fullmatch(tool):
+        return False
+    return any(text.strip() for text in strings_under(tool_input, messaging.texts))
 
 
 def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
     """Return the message of programs that send mail. Their recipients are the arguments that look like addresses."""
     commands = name_pattern(book.messaging.commands)
     senders = [program for program in programs if commands.fullmatch(program.name)]
-    if not senders:
+    scripts = [program for program in senders if program.name == "osascript"]
+    if not senders or (len(scripts) == len(senders) and not any(map(_script_sends, scripts))):
         return None
-    arguments = (argument for program in senders for argument in program.arguments)
+    arguments = (argument for program in senders for argument in program.arguments if program not in scripts)
     addresses = [argument for argument in arguments if "@" in argument or argument.startswith("+")]
+    quoted = (text for program in scripts for text in _QUOTED.findall(" ".join(program.arguments)))
+    addresses += [text for text in quoted if "@" in text or text.startswith("+")]
     return Message("send", _build_recipients(addresses, book))
+
+
+_MESSAGING_APPLICATION = re.compile(
+    r"(?i)application\W{1,8}(?:id\W{1,4})?"
+    r"(?:messages|mail|com\.apple\.(?:ichat|mobilesms|mail)|microsoft outlook|whatsapp|telegram|slack|signal)\b"
+)
+_SENDS = re.compile(r"(?i)\bsend\b")
+_QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
+
+
+def _script_sends(program: Program) -> bool:
+    """Whether an AppleScript sends through Mail, Messages or another program for messages."""
+    text = " ".join(program.arguments)
+    return _MESSAGING_APPLICATION.search(text) is not None and _SENDS.search(text) is not None
 
 
 def _build_recipients(addresses: list[str], book: RuleBook) -> tuple[Recipient, ...]:

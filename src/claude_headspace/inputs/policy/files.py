@@ -3,7 +3,8 @@
 Rules
 - The user can add rules, and change or disable built-in rules by their id.
 - A project can only add rules that deny, ask or warn, with new ids. It cannot weaken the user's rules.
-- The rules about contacts apply only if there is a `contacts.toml`, or with the preset `strict`.
+- The rules about contacts deny if there is a `contacts.toml`, or with the preset `strict`. Otherwise they ask, because
+  nobody is named.
 - An invalid file raises `BadConfiguration` with the problem. No part of it is used.
 """
 
@@ -24,6 +25,11 @@ from claude_headspace.kernel.policy.rules import Policy, Rule, Strings
 from claude_headspace.kernel.policy.verdict import Ruling
 
 PROJECT_FILE = ".headspace/policy.toml"
+NO_CONTACTS = (
+    "There is no contacts.toml, so Headspace does not know whom agents may write to. Name people there, with the tags"
+    " claude_direct or claude_draft, and only messages to others are denied."
+)
+"""The reason for asking about messages while no contacts are named."""
 
 
 class Messaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +39,9 @@ class Messaging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     draft: Strings = ()
     recipients: Strings = ()
     commands: Strings = ()
+    contact: Strings = ()
+    contacts: Strings = ()
+    texts: Strings = ()
 
 
 class Contact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,15 +94,16 @@ def _build_rule_book(
         values[name] = {**values.get(name, {}), **rule}
     rules = tuple(_build_rule(rule, source, _path_placeholders(paths)) for rule in values.values())
     if contacts is None and preset != "strict":
-        rules = _disable_contact_rules(rules, except_ids={str(rule.get("id")) for rule in user_file.rule})
+        rules = _ask_about_contacts(rules, except_ids={str(rule.get("id")) for rule in user_file.rule})
     messaging = _build_messaging({**built_in.messaging, **user_file.messaging}, source)
     policy = Policy(rules=rules if preset != "off" else (), strict=preset == "strict", record_only=preset == "watch")
     return RuleBook(policy=policy, messaging=messaging, contacts=contacts or ())
 
 
-def _disable_contact_rules(rules: tuple[Rule, ...], except_ids: set[str]) -> tuple[Rule, ...]:
+def _ask_about_contacts(rules: tuple[Rule, ...], except_ids: set[str]) -> tuple[Rule, ...]:
+    asking = {"outcome": Ruling.ASK, "unattended": Ruling.DENY, "reason": NO_CONTACTS}
     return tuple(
-        msgspec.structs.replace(rule, enabled=False) if rule.untagged and rule.id not in except_ids else rule
+        msgspec.structs.replace(rule, **asking) if rule.untagged and rule.id not in except_ids else rule
         for rule in rules
     )
 

@@ -15,7 +15,7 @@ Rules
 import contextlib
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -61,6 +61,9 @@ MAX_RECENT_CHARS = 4_000
 """Longer inputs are not remembered: they rarely repeat."""
 
 EXPECTED_FAILURES = (TimeoutError, AnalysisFailed)
+
+OFF_BY_PRESET = {"off": "checks no tool calls", "watch": "records what it would do, and stops nothing"}
+PRESET_HINT = "Set `policy_preset` to `guard` (see `headspace config`), and restart the daemon."
 
 NOT_ASKED = "the daemon was down, busy or starting"
 ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
@@ -274,8 +277,19 @@ class PolicyGuard:
 
     # --- health ---
 
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Why the guard is off, or weaker than it should be, each with what to do."""
+        if effect := OFF_BY_PRESET.get(self._preset):
+            yield f"the policy preset `{self._preset}` {effect}", PRESET_HINT
+        if self._analyser.failure is not None:
+            yield f"{self._analyser.failure}, so they are all asked about", "Run `headspace down && headspace up`."
+
     def health(self) -> tuple[bool, str | None, str]:
-        """Return whether the guard runs, the problem with its files if there is one, and details."""
+        """Return whether the guard runs, the problem with its files if there is one, and details.
+
+        Reads changed files first: an invalid one is reported at once, and not with the next tool call.
+        """
+        self._refresh()
         invalid = sum(project.problem is not None for project in self._projects.values())
         projects = f"{PROJECT_FILE} is invalid in {count(invalid, 'project')}" if invalid else None
         problems = "; ".join(filter(None, (self.failure, projects)))

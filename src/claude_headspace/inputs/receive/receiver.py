@@ -16,24 +16,21 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import count
-from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
 
-from claude_headspace.clients import claude_code
+from claude_headspace.clients import claude_code, environment
 from claude_headspace.clients.claude_code import transcript
-from claude_headspace.clients.claude_code.hook_kinds import hook_names
-from claude_headspace.clients.claude_code.wire import HOOKS, STATUS_LINE, kebab
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, hook_names
 from claude_headspace.errors import BadRequest
+from claude_headspace.inputs.receive.body import WireIdentity, read_body
 from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
 from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.sanitize import Bounds, truncate
-from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, Received
 
 LocateProject = Callable[[str | None], Awaitable[Observations]]
@@ -45,25 +42,13 @@ FindAncestry = Callable[[int], Awaitable[Observations]]
 MAX_DELIVERY_ID_BYTES = 200
 HUGE_BYTES = 2 * 1024 * 1024
 
-NOTES = (
-    b"tmux-session",
-    b"tmux-pane",
-    b"session-id",
-    b"wrapper-id",
-    b"agent-id",
-    b"role",
-    b"mode",
-    b"mission-id",
-)
+NOTES = tuple(note.encode() for note in environment.NOTES.values())
 """The notes that are texts."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
 
 SESSION_STARTS = hook_names((HookKind.SESSION_START,))
 """The hooks with which the checked-out commit is stored."""
-
-_NAMES = {kebab(name): name for name in HOOKS} | {name: name for name in (*HOOKS, STATUS_LINE)}
 
 
 def event_name(path: str) -> str:
@@ -74,94 +59,7 @@ def event_name(path: str) -> str:
             "An event name consists of letters, digits and dashes.",
             "Use Claude Code's event name in kebab case, such as /hook/pre-tool-use.",
         )
-    return _NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
-
-
-Name = Annotated[str, Meta(max_length=500)]
-PathText = Annotated[str, Meta(max_length=8_192)]
-"""Longer than any usable path. Paths are stored with the agent, so they are limited."""
-Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-
-
-class WireIdentity(msgspec.Struct):
-    """The fields that identify the agent of an event."""
-
-    session_id: Name
-    cwd: PathText | None = None
-    working_directory: PathText | None = None
-    project_path: PathText | None = None
-    """The directory in events of plate-spinner."""
-    transcript_path: PathText | None = None
-    hook_event_name: str | None = None
-    tmux_session: Name | None = None
-    tmux_pane: Name | None = None
-    headspace_session_id: Name | None = None
-    client_pid: Pid | None = None
-
-
-_identity = msgspec.json.Decoder(WireIdentity)
-
-_ESCAPES = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
-)
-
-
-def replace_lone_surrogates(body: bytes) -> bytes:
-    """Replace escaped lone surrogates, which JavaScript creates when it cuts a text, by U+FFFD."""
-    return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
-
-
-def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
-    """Read the identity in a body. Returns the identity and the body, repaired if necessary.
-
-    `lenient` also repairs bytes that are not UTF-8.
-    """
-    try:
-        body.decode("utf-8")
-        identity, body = _decode_identity(body)
-    except msgspec.ValidationError as error:
-        raise BadRequest(
-            "bad_field", f"The body is not valid: {error}.", "Every event needs a `session_id` string."
-        ) from error
-    except UnicodeDecodeError as error:
-        if lenient:
-            return read_identity(body.decode("utf-8", "replace").encode())
-        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
-    except msgspec.DecodeError as error:
-        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
-    except RecursionError as error:
-        raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
-    return identity, body
-
-
-def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
-    """Decode a body and check its identity. Returns the identity, the body, and the JSON as builtins.
-
-    The JSON is None if the body had to be repaired or has a number that Python cannot represent. Such a body is decoded
-    tolerantly later.
-    """
-    try:
-        value = msgspec.json.decode(body)
-        identity = msgspec.convert(value, WireIdentity)
-    except UNREADABLE:
-        identity, body = read_identity(body, lenient=lenient)
-        value = None
-    session_id = identity.session_id
-    if not session_id.strip() or not session_id.isprintable() or "\ufffd" in session_id:
-        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
-    return identity, body, value
-
-
-def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
-    try:
-        return _identity.decode(body), body
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError:
-        repaired = replace_lone_surrogates(body)
-        if repaired == body:
-            raise
-    return _identity.decode(repaired), repaired
+    return EVENT_NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
 
 
 _counter = count()
@@ -235,7 +133,7 @@ class HookReceiver:
         return received if verdict is None else received.decided(verdict=verdict)
 
     async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
-        name, received_at = _NAMES.get(event) or event_name(event), self._clock()
+        name, received_at = EVENT_NAMES.get(event) or event_name(event), self._clock()
         identity, original, value = read_body(body, lenient=lenient)
         observations = await self._observe(name, identity, notes)
         if original is not body:

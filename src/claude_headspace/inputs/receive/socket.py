@@ -9,7 +9,7 @@ Rules
 - A client that closes its writing side after its last request, with or without a newline, still gets the reply.
 - Each request names its sender (`env`). Nothing is remembered from an earlier request.
 - The socket has mode 0600, its directory 0700.
-- Line length, list length, number of connections and idle time are limited.
+- Line length, list length, number of connections, idle time and memory are limited (`connection_limits.py`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ import msgspec
 import structlog
 
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.kernel.text import count
+from claude_headspace.inputs.receive.connection_limits import Connection, ConnectionGuard, ConnectionLimits
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +36,9 @@ MAX_PATH_BYTES = 100
 MAX_CONNECTIONS = 64
 MAX_BATCH_REQUESTS = 100
 """The limit for one list of requests."""
-IDLE_TIMEOUT_SECONDS = 120.0
-"""How long a connection may be idle."""
+IDLE_SECONDS = 120.0
+"""How long a connection may be idle. It may be open for a whole session, and only the user can connect."""
+CHUNK_BYTES = 65_536
 IO_TIMEOUT_SECONDS = 10.0
 MAX_DISCARDED_BYTES = 32 * 1024 * 1024
 """How much of a line that is too long is read, so that the sender sees the error."""
@@ -54,6 +55,14 @@ class Request(msgspec.Struct):
     id: Any = None
 
 
+class LineTooLong(Exception):
+    """A line exceeds the limit."""
+
+    def __init__(self, *, is_complete: bool) -> None:
+        super().__init__()
+        self.is_complete = is_complete
+
+
 _request = msgspec.json.Decoder(Request)
 _requests = msgspec.json.Decoder(list[msgspec.Raw])
 _BUSY = HeadspaceError("busy", "Too many clients are connected.", "Close some, or try again in a moment.")
@@ -64,7 +73,17 @@ _JSON = 'Send one JSON object per line: {"cmd": …, "args": {…}, "env": {…}
 class RpcServer:
     """Listens on the socket and runs requests."""
 
-    def __init__(self, path: Path, command: Command, max_line_bytes: int) -> None:
+    def __init__(
+        self, path: Path, command: Command, max_line_bytes: int, limits: ConnectionLimits | None = None
+    ) -> None:
+        self._guard = ConnectionGuard(
+            msgspec.structs.replace(
+                limits or ConnectionLimits(),
+                max_connections=MAX_CONNECTIONS,
+                max_per_peer=MAX_CONNECTIONS,
+                idle_seconds=IDLE_SECONDS,
+            )
+        )
         self._path = path
         self._command = command
         self._max_line_bytes = max_line_bytes
@@ -84,7 +103,7 @@ class RpcServer:
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it listens, why it does not, and how many clients are connected."""
-        return self.running, self.failure, count(self.connections, "client")
+        return self.running, self.failure, self._guard.describe()
 
     async def start(self) -> None:
         """Start listening. Replaces the socket of an earlier daemon; the lock proves that it is not running."""
@@ -92,9 +111,7 @@ class RpcServer:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._path.unlink(missing_ok=True)
             with socket_path(self._path) as path, _private_umask():
-                self._server = await asyncio.start_unix_server(
-                    self._handle_connection, path, limit=self._max_line_bytes
-                )
+                self._server = await asyncio.start_unix_server(self._handle_connection, path, limit=CHUNK_BYTES)
             self._path.chmod(0o600)
         except OSError as error:
             self.failure = f"cannot listen on {self._path}: {error}"
@@ -113,28 +130,60 @@ class RpcServer:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        connection = Connection("", lambda _reason: writer.close())
         try:
-            if len(self._connections) > MAX_CONNECTIONS:
-                await _write(writer, _error_reply(_BUSY))
+            if self._guard.add(connection):
+                await self._serve(connection, reader, writer)
             else:
-                await self._serve(reader, writer)
+                await _write(writer, _error_reply(_BUSY))
         except (OSError, TimeoutError, asyncio.CancelledError):
             pass  # the client disconnected, or the daemon stops
         finally:
             self._connections.discard(task)
+            self._guard.remove(connection)
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async for line in _lines(reader):
+            async for line in self._lines(connection, reader):
                 await _write(writer, await self._run(line))
-        except asyncio.LimitOverrunError:
-            await _discard_line(reader)
+                connection.wait()
+        except LineTooLong as error:
+            connection.complete_request()
+            if not error.is_complete:
+                await _discard_line(reader)
             message = f"The line is longer than {self._max_line_bytes} bytes."
             hint = "Send less, or raise `max_body_bytes`."
             await _write(writer, _error_reply(BadRequest("too_large", message, hint, status=413)))
+
+    async def _lines(self, connection: Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+        """The lines that are not blank. The last one needs no newline."""
+        rest = bytearray()
+        while chunk := await reader.read(CHUNK_BYTES):
+            if not rest:
+                connection.begin_request()
+            connection.receive(len(chunk))
+            self._guard.buffer(connection, len(chunk))
+            rest += chunk
+            if b"\n" in chunk:
+                *lines, rest = rest.split(b"\n")
+                for line in filter(bytearray.strip, lines):
+                    if len(line) > self._max_line_bytes:
+                        raise LineTooLong(is_complete=True)
+                    connection.complete_request()
+                    yield bytes(line)
+                connection.receiving = False
+                if rest:
+                    connection.begin_request()
+                self._guard.release(connection)
+                self._guard.buffer(connection, len(rest))
+            if len(rest) > self._max_line_bytes:
+                raise LineTooLong(is_complete=False)
+        if rest.strip() and not connection.is_closed:
+            connection.complete_request()
+            yield bytes(rest)
 
     async def _run(self, line: bytes) -> bytes:
         if line.lstrip()[:1] != b"[":
@@ -162,19 +211,6 @@ class RpcServer:
             log.exception("command_failed", cmd=request.cmd[:100])
             reply = {"ok": False, **_INTERNAL_ERROR.body()}
         return msgspec.json.encode(reply if request.id is None else {**reply, "id": request.id})
-
-
-async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """The lines that are not blank. The last one needs no newline."""
-    while True:
-        try:
-            line = await asyncio.wait_for(reader.readuntil(b"\n"), IDLE_TIMEOUT_SECONDS)
-        except asyncio.IncompleteReadError as end:
-            if end.partial.strip():
-                yield end.partial
-            return
-        if line.strip():
-            yield line
 
 
 async def _discard_line(reader: asyncio.StreamReader) -> None:

@@ -45,6 +45,11 @@ class AgentCache:
         """Running agents whose client process is known."""
         return (agent for agent in self._agents.values() if agent.pid is not None and agent.ended_at is None)
 
+    def directories(self) -> Iterator[str]:
+        """The directories in which clients run, and the roots of their projects."""
+        for agent in self.with_client():
+            yield from (each for each in (agent.cwd, agent.project.root) if each and each.startswith("/"))
+
     def with_wrapper(self) -> Iterator[Agent]:
         """Running agents that were started by a wrapper process (`headspace run`)."""
         return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)

@@ -38,6 +38,10 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ]
     outcome: Annotated[Ruling, Meta(description="`deny`, `ask`, `warn` or `allow`.")]
     strict: Annotated[Ruling | None, Meta(description="The outcome with the preset `strict`, if it differs.")] = None
+    unattended: Annotated[
+        Ruling | None,
+        Meta(description="The outcome instead of `ask` where nobody can answer: `claude -p`, missions, background."),
+    ] = None
     reason: Annotated[str, Meta(description="The text that the model and the user receive.")] = ""
     unclear: Annotated[
         Ruling, Meta(description="The outcome if it is unknown whether a path matches; `abstain` means none.")

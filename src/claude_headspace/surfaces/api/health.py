@@ -16,12 +16,21 @@ class ComponentStatus(msgspec.Struct, frozen=True):
     detail: str
 
 
+class GuardProblemView(msgspec.Struct, frozen=True):
+    """Why guards are off, since when, and what to do."""
+
+    since: Time
+    text: str
+    hint: str
+
+
 class Health(msgspec.Struct, frozen=True):
-    """The health of the daemon: `ok` or `degraded`, and the health of each component."""
+    """The health of the daemon: `ok` or `degraded`, the health of each component, and why guards are off."""
 
     status: str
     version: str
     parts: dict[str, ComponentStatus]
+    guard_problems: list[GuardProblemView] = []
 
 
 WAITING_FOR_DATABASE = ComponentStatus("waiting", "starts when the database is available")

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from claude_headspace import __version__
-from claude_headspace.inputs.receive.receiver import WireIdentity
+from claude_headspace.inputs.receive.body import WireIdentity
 from claude_headspace.outputs.reply import HookReply
 from claude_headspace.surfaces.api.context import ApiContext
 

@@ -132,7 +132,7 @@ class AuthenticationMiddleware:
         name = host.decode("latin-1").lower()
         before, colon, port = name.rpartition(":")
         if colon and not name.endswith("]"):
-            name = before if port.isdigit() else ""
+            name = before if _is_port(port) else ""
         if name not in self._hosts:
             raise Forbidden(
                 "foreign_host",
@@ -154,6 +154,11 @@ class AuthenticationMiddleware:
         if path.startswith("/api/") or path in READ_PATHS:
             return READ if method in SAFE_METHODS else ACT
         return NONE
+
+
+def _is_port(text: str) -> bool:
+    """Whether a text is a port: digits such as `²` are not."""
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65_536
 
 
 NONE: frozenset[tokens.Scope] = frozenset()

@@ -127,10 +127,13 @@ def _daemon(paths: Paths) -> Iterator[Check]:
         return
     yield ok("daemon", f"running at {daemon.url} (pid {daemon.pid}, version {daemon.version})")
     yield _reception(ApiClient.local(paths).status()["hooks"])
-    parts = ApiClient.local(paths).health()["parts"]
+    health = ApiClient.local(paths).health()
+    parts = health["parts"]
     waiting = waiting_for_database(parts)
+    for problem in health.get("guard_problems", ()):  # a failure is found in the config dir itself
+        yield warning("guards", f"off since {problem['since']}: {problem['text']}", problem["hint"])
     for name, part in parts.items():
-        if part["status"] != "ok" and name not in waiting:
+        if part["status"] != "ok" and name not in (*waiting, "guards"):
             yield failed(component_label(name), f"{part['status']}: {part['detail']}", "See `headspace logs`.")
     if waiting:
         labels = ", ".join(map(component_label, waiting))

@@ -98,12 +98,12 @@ def explain(book: RuleBook, tool: str, given: Json, subject: Subject, directory:
         "rules": [
             {
                 "rule": hit.rule.id,
-                "says": get_ruling(book.policy, hit).value,
+                "says": get_ruling(book.policy, hit, subject).value,
                 "unclear": hit.unclear,
-                "reason": format_reason(get_ruling(book.policy, hit), hit),
+                "reason": format_reason(get_ruling(book.policy, hit, subject), hit),
             }
             for hit in find_matches(book.policy, subject, call)
-            if get_ruling(book.policy, hit) != "abstain"
+            if get_ruling(book.policy, hit, subject) != "abstain"
         ],
     }
 

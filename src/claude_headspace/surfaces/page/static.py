@@ -80,7 +80,7 @@ class Page:
 
     def _response(self, request: Request, name: str, caching: str) -> Response:
         path = self._folder / name
-        if not path.is_file():
+        if not _is_file(path):
             raise BadRequest("no_such_file", f"The dashboard has no file {name[:80]}.", "Reload the page.", status=404)
         headers = {"cache-control": caching, "vary": "accept-encoding"}
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
@@ -97,6 +97,14 @@ class Page:
         except OSError:
             reason = "No build was attempted yet."
         return UNBUILT.format(reason=html.escape(reason), command=html.escape(rebuild_command()))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file exists. A name that no file can have is an error of the system."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def rebuild_command() -> str:

@@ -241,7 +241,7 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
     session, pane = session_in(env), env.get(TMUX_PANE)
     wrappers = {env[name] for name in (HEADSPACE_ID, WRAPPER_ID) if env.get(name)}
     pid = client_pid_in(env) or ""
-    pids = [*([int(pid)] if pid.isdigit() and len(pid) < 10 else []), *ancestors]
+    pids = [*([int(pid)] if pid.isascii() and pid.isdigit() and len(pid) < 10 else []), *ancestors]
 
     def matches(agent: Agent) -> tuple[bool, ...]:
         return (

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
 from claude_headspace.kernel.text import count
-from claude_headspace.surfaces.text.formatting import Json, ago, one_line, parse_timestamp
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, duration, one_line, parse_timestamp
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
 """The symbols of states, in the order of the board: agents that need a person first."""
@@ -251,6 +251,20 @@ _DRAFTS: Mapping[bool | None, str] = {
     True: " The draft is back in its input box.",
     False: " The draft is not back yet: Ctrl+S in its terminal restores it.",
 }
+
+
+# --- guards ---------------------------------------------------------------------------------------------------------
+
+
+def guard_problem_text(problem: Json, now: datetime) -> str:
+    """Why guards are off, since when, and what to do: "off since 10:42:07, 13 min: …"."""
+    return f"off since {guard_problem_since(problem, now)}: {problem['text']}. {problem['hint']}"
+
+
+def guard_problem_since(problem: Json, now: datetime) -> str:
+    """When a problem began, and how long it lasts: "10:42:07, 13 min"."""
+    seconds = max((now - parse_timestamp(problem["since"])).total_seconds(), 0)
+    return f"{clock_time(problem['since'], now)}, {duration(seconds)}"
 
 
 # --- components of the daemon ---------------------------------------------------------------------------------------

@@ -18,12 +18,12 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.formatting import Json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
-from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
+from claude_headspace.surfaces.tui.feed import GUARDS, Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
@@ -33,7 +33,7 @@ from claude_headspace.surfaces.tui.presentation.details import (
     details_title,
     evidence_lines,
 )
-from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, header_line
+from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, guards_line, header_line
 from claude_headspace.surfaces.tui.store import Board, starts_needing_user
 from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
 
@@ -116,6 +116,7 @@ class Top(App[None]):
 
     def compose(self) -> ComposeResult:
         yield SingleLine(self._header_line, self._palette_name, id="header")
+        yield SingleLine(self._guards_line, self._palette_name, id="guards")
         with Container(id="body"):
             yield AgentList(self._palette_name, self._clock)
             yield LinePane(self._palette_name, id="details")
@@ -143,6 +144,9 @@ class Top(App[None]):
         agents = list(self.board.agents.values())
         return header_line(agents, connected=self.board.connected, loaded=self.board.loaded, width=width)
 
+    def _guards_line(self, width: int) -> Line:
+        return guards_line(self.board.guard_problems, self._clock(), width)
+
     def _footer_line(self, width: int) -> Line:
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
@@ -162,6 +166,8 @@ class Top(App[None]):
             self.board.load(event.agents)
         elif event.kind == "lost":
             self.board.connected = False
+        elif event.kind == GUARDS:
+            self.board.guard_problems = clean_json(event.data["problems"])
         else:
             self.board.connected = True
             before = self.board.agents.get(event.data.get("agent_id", ""))
@@ -187,6 +193,8 @@ class Top(App[None]):
         self.agents.show(shown, placeholder)
         self.agents.border_title = f"agents {len(shown)}" if shown else "agents"
         self.query_one("#header").refresh()
+        self.query_one("#guards").display = bool(board.guard_problems)
+        self.query_one("#guards").refresh()
         self.query_one("#footer").refresh()
         self._show_details(to_top=False, always=redraw_details)
 
@@ -225,6 +233,7 @@ class Top(App[None]):
     def _tick(self) -> None:
         """Redraw the times. The interval depends on the times on the screen."""
         self.agents.refresh()
+        self.query_one("#guards").refresh()
         self._show_details(to_top=False)
         self._run_later("tick", self.agents.refresh_seconds(), self._tick)
 

@@ -29,6 +29,8 @@ class Board:
         self.states: dict[str, list[Json]] = {}
         self.loaded = False
         self.connected = False
+        self.guard_problems: list[Json] = []
+        """Why guards are off."""
 
     def load(self, agents: Iterable[Json]) -> None:
         """Replace all agents, and forget their details."""

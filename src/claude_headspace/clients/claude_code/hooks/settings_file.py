@@ -85,7 +85,7 @@ def remove(text: str, name: str, previous_status_line: object = None) -> str:
 
 
 def without_empty_hooks(text: str) -> Json:
-    """Settings without empty lists of hooks, which adding and removing hooks does not keep. To compare two of them."""
+    """Settings without empty lists of hooks, to compare two texts: adding and removing hooks drops such lists."""
     settings = parse(text, "")
     hooks = {event: groups for event, groups in settings.pop("hooks", {}).items() if groups}
     return {**settings, **({"hooks": hooks} if hooks else {})}
@@ -156,7 +156,7 @@ def parse(text: str, name: str) -> Json:
         settings = json.loads(bare, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as error:
         raise _bad_settings(name, f"line {error.lineno}, column {error.colno}: {error.msg}") from error
-    except (_DuplicateKey, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a duplicate key, a number with thousands of digits, deep nesting
         raise _bad_settings(name, str(error)) from error
     return _check(settings, name)
 

@@ -9,7 +9,13 @@ from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
 from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, duration, one_line, wrap
-from claude_headspace.surfaces.text.labels import SHAPES, component_label, shape, waiting_for_database
+from claude_headspace.surfaces.text.labels import (
+    SHAPES,
+    component_label,
+    guard_problem_text,
+    shape,
+    waiting_for_database,
+)
 
 LABEL = 17
 MAX_DIFFERENCES = 50
@@ -62,6 +68,7 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
         ("agents", _agents(report["agents"]), ""),
         _spool_field(report, now),
         *_refused(report.get("refused") or {}),
+        *_guard_problems(report["health"].get("guard_problems", ()), now),
         *_outages(report.get("troubles", ()), now),
         *([("anomalies", f"{count(anomalies, 'event')} stored, but not fully understood", "")] if anomalies else []),
     ]
@@ -103,6 +110,7 @@ def _parts(report: Json) -> list[Field]:
     waiting = waiting_for_database(parts)
     shown = {
         "spool",
+        *(["guards"] if report["health"].get("guard_problems") else []),
         *waiting,
         *(["journal"] if any(each["until"] is None for each in report.get("troubles", ())) else []),
     }
@@ -113,6 +121,11 @@ def _parts(report: Json) -> list[Field]:
     ]
     labels = ", ".join(map(component_label, waiting))
     return [*lines, *([("waiting", f"for the database: {labels}", "error")] if waiting else [])]
+
+
+def _guard_problems(problems: Sequence[Json], now: datetime) -> list[Field]:
+    """Why guards are off. Always an error."""
+    return [("guards", guard_problem_text(each, now), "error") for each in problems]
 
 
 def _outages(troubles: Sequence[Json], now: datetime) -> list[Field]:

@@ -1,13 +1,14 @@
 """The header with the counts, the footer with the keys, the text of an empty board, and the help."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.formatting import Json, cut
-from claude_headspace.surfaces.text.labels import SHAPES
+from claude_headspace.surfaces.text.labels import SHAPES, guard_problem_since
 from claude_headspace.surfaces.tui.keys import HINTS, KEYS, PANEL_KEYS
 
 
@@ -24,6 +25,16 @@ def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width:
         used = cell_len(name.text) + sum(cell_len(part.text) for part in numbers) + cell_len(live.text)
     space = Span(" " * max(width - used, 1))
     return (name, *numbers, space, live)
+
+
+def guards_line(problems: Sequence[Json], now: datetime, width: int) -> Line:
+    """Why guards are off, and since when."""
+    if not problems:
+        return EMPTY_LINE
+    more = f" (and {len(problems) - 1} more, see `headspace status`)" if len(problems) > 1 else ""
+    title = f" Guards are off since {guard_problem_since(problems[0], now)}"
+    text = cut(f": {problems[0]['text']}{more}. {problems[0]['hint']}", max(width - cell_len(title), 0))
+    return (Span(title, "error"), Span(text))
 
 
 def _short_counts(agents: Sequence[Json]) -> Line:

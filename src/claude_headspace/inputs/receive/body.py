@@ -1,0 +1,98 @@
+"""Reads the body of a hook: JSON with the fields that identify the agent. Broken text is repaired where possible."""
+
+import re
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.tolerant_json import UNREADABLE
+
+_NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
+
+Name = Annotated[str, Meta(max_length=500)]
+PathText = Annotated[str, Meta(max_length=8_192)]
+"""Longer than any usable path. Paths are stored with the agent, so they are limited."""
+Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class WireIdentity(msgspec.Struct):
+    """The fields that identify the agent of an event."""
+
+    session_id: Name
+    cwd: PathText | None = None
+    working_directory: PathText | None = None
+    project_path: PathText | None = None
+    """The directory in events of plate-spinner."""
+    transcript_path: PathText | None = None
+    hook_event_name: str | None = None
+    tmux_session: Name | None = None
+    tmux_pane: Name | None = None
+    headspace_session_id: Name | None = None
+    client_pid: Pid | None = None
+
+
+_identity = msgspec.json.Decoder(WireIdentity)
+
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
+
+
+def replace_lone_surrogates(body: bytes) -> bytes:
+    """Replace escaped lone surrogates, which JavaScript creates when it cuts a text, by U+FFFD."""
+    return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], body)
+
+
+def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes]:
+    """Read the identity in a body. Returns the identity and the body, repaired if necessary.
+
+    `lenient` also repairs bytes that are not UTF-8.
+    """
+    try:
+        body.decode("utf-8")
+        identity, body = _decode_identity(body)
+    except msgspec.ValidationError as error:
+        raise BadRequest(
+            "bad_field", f"The body is not valid: {error}.", "Every event needs a `session_id` string."
+        ) from error
+    except UnicodeDecodeError as error:
+        if lenient:
+            return read_identity(body.decode("utf-8", "replace").encode())
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except msgspec.DecodeError as error:
+        raise BadRequest("bad_json", f"The body is not JSON: {error}.", _NOT_JSON) from error
+    except RecursionError as error:
+        raise BadRequest("bad_json", "The body is nested too deeply.", _NOT_JSON) from error
+    return identity, body
+
+
+def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+    """Decode a body and check its identity. Returns the identity, the body, and the JSON as builtins.
+
+    The JSON is None if the body had to be repaired or has a number that Python cannot represent. Such a body is decoded
+    tolerantly later.
+    """
+    try:
+        value = msgspec.json.decode(body)
+        identity = msgspec.convert(value, WireIdentity)
+    except UNREADABLE:
+        identity, body = read_identity(body, lenient=lenient)
+        value = None
+    session_id = identity.session_id
+    if not session_id.strip() or not session_id.isprintable() or "\ufffd" in session_id:
+        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
+    return identity, body, value
+
+
+def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:
+    try:
+        return _identity.decode(body), body
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        repaired = replace_lone_surrogates(body)
+        if repaired == body:
+            raise
+    return _identity.decode(repaired), repaired

@@ -1,0 +1,171 @@
+"""Limits for connections: how many, in total and per peer, how long they may wait, and how much they may buffer.
+
+A connection waits for a request, receives one, or is busy: its request is complete and gets a reply, possibly much
+later (a held hook, a stream). Busy connections are never closed here.
+
+Rules
+- A connection that waits too long is closed. So is one that receives a request too slowly; a fast one may take longer.
+- Above a limit, the connection that has waited longest is closed in favour of a new one, so that a flood of idle
+  connections never keeps hooks out. A new connection is refused only if all others are busy.
+- If requests that are not complete use too much memory, the one that has stalled longest is closed.
+- Time in which the daemon does not read, because it has enough to do, does not count.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from claude_headspace.kernel.text import count
+
+SWEEP_SECONDS = 1.0
+BYTES_PER_SECOND = 16 * 1024
+"""A request gets a second more for each of these."""
+
+IDLE, SLOW, CONNECTIONS, MEMORY = "idle", "slow", "too many", "too much memory"
+"""Why a connection was closed."""
+
+
+class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits. Times are in seconds."""
+
+    max_connections: int = 1024
+    max_per_peer: int = 768
+    idle_seconds: float = 10.0
+    """Between two requests."""
+    request_seconds: float = 5.0
+    """Before the first request, and between two parts of one."""
+    max_buffered_bytes: int = 64 * 1024 * 1024
+
+
+@dataclass(eq=False)
+class Connection:
+    """One connection, as far as limits are concerned."""
+
+    peer: str
+    close: Callable[[str], None]
+    """Closes it, for a reason."""
+    is_paused: Callable[[], bool] = lambda: False
+    """Whether the daemon does not read from it."""
+    since: float = field(default_factory=time.monotonic)
+    """When it started to wait, or to receive."""
+    last_data: float = 0.0
+    receiving: bool = False
+    busy: bool = False
+    had_request: bool = False
+    received: int = 0
+    buffered: int = 0
+    is_closed: bool = False
+    """Whether it was closed because of a limit."""
+
+    def begin_request(self) -> None:
+        """The first byte of a request arrived."""
+        self.receiving, self.received = True, 0
+        self.since = self.last_data = time.monotonic()
+
+    def receive(self, size: int) -> None:
+        """A part of a request arrived."""
+        self.received += size
+        self.last_data = time.monotonic()
+
+    def complete_request(self) -> None:
+        """The request is complete."""
+        self.receiving, self.busy, self.had_request = False, True, True
+
+    def wait(self) -> None:
+        """The reply was sent."""
+        self.busy, self.since = False, time.monotonic()
+
+
+class ConnectionGuard:
+    """Enforces the limits of one server."""
+
+    def __init__(self, limits: ConnectionLimits | None = None) -> None:
+        self.limits = limits or ConnectionLimits()
+        self.closed: Counter[str] = Counter()
+        """How many connections were closed, by reason."""
+        self._open: set[Connection] = set()
+        self._buffered = 0
+        self._sweeping = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def describe(self) -> str:
+        """The number of connections, and of those that were closed because of a limit."""
+        closed = ", ".join(f"{number:,} {reason}" for reason, number in sorted(self.closed.items()))
+        return f"{count(len(self), 'connection')}" + (f"; closed because of a limit: {closed}" if closed else "")
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """It always works; the detail reports connections that were closed."""
+        return True, None, self.describe()
+
+    def add(self, connection: Connection) -> bool:
+        """Add a new connection, in place of others if there are too many. False if all others are busy."""
+        same_peer = [each for each in self._open if each.peer == connection.peer]
+        is_full = len(self._open) >= self.limits.max_connections
+        if (is_full or len(same_peer) >= self.limits.max_per_peer) and not (
+            self._close_oldest(same_peer) or (is_full and self._close_oldest(self._open))
+        ):
+            self.closed[CONNECTIONS] += 1
+            return False
+        self._open.add(connection)
+        if not self._sweeping:
+            self._sweeping = True
+            asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
+        return True
+
+    def remove(self, connection: Connection) -> None:
+        """Remove a connection that is closed."""
+        self.release(connection)
+        self._open.discard(connection)
+
+    def buffer(self, connection: Connection, size: int) -> None:
+        """Count bytes of a request. If there are too many in total, the request that stalled longest is dropped."""
+        connection.buffered += size
+        self._buffered += size
+        while self._buffered > self.limits.max_buffered_bytes:
+            others = [each for each in self._open if each.receiving and each.buffered and each is not connection]
+            if not others:
+                return
+            self._close(min(others, key=lambda each: each.last_data), MEMORY)
+
+    def release(self, connection: Connection) -> None:
+        """The bytes of a request are not needed any more."""
+        self._buffered -= connection.buffered
+        connection.buffered = 0
+
+    def _close_oldest(self, connections: "list[Connection] | set[Connection]") -> bool:
+        waiting = [each for each in connections if not each.busy]
+        if waiting:
+            self._close(min(waiting, key=lambda each: each.since), CONNECTIONS)
+        return bool(waiting)
+
+    def _close(self, connection: Connection, reason: str) -> None:
+        self.closed[reason] += 1
+        self.remove(connection)
+        connection.is_closed = True
+        connection.close(reason)
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        for each in list(self._open):
+            if each.receiving and each.is_paused():
+                each.since = each.last_data = now
+            elif (reason := self._overdue(each, now)) is not None:
+                self._close(each, reason)
+        self._sweeping = bool(self._open)
+        if self._sweeping:
+            asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
+
+    def _overdue(self, each: Connection, now: float) -> str | None:
+        seconds = self.limits.request_seconds
+        if each.receiving:
+            is_late = now - each.since > seconds + each.received / BYTES_PER_SECOND
+            return SLOW if is_late or now - each.last_data > seconds else None
+        if each.busy:
+            return None
+        return IDLE if now - each.since > (self.limits.idle_seconds if each.had_request else seconds) else None

@@ -1,0 +1,178 @@
+"""Watches whether the guards are on: the hooks of every installation, the settings that turn hooks off, and our files.
+
+Rules
+- Every two seconds the watched files are compared by their status alone. They are read only after a change.
+- A problem is reported from the time when its file changed until it is gone. Then it is added to the outages, so that
+  `headspace status` shows it afterwards.
+- Files that belong to Headspace alone are repaired. What was repaired is added to the outages at once.
+- Settings of projects and of config dirs without an installation are watched while an agent uses them.
+- A client that works for a minute without a single hook, in a config dir with our hooks, runs without guards.
+"""
+
+import asyncio
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import structlog
+
+from claude_headspace.background import Loop
+from claude_headspace.clients.claude_code.config_dirs import installed_config_dirs
+from claude_headspace.clients.claude_code.hooks import inspection
+from claude_headspace.clients.claude_code.hooks.inspection import Problem
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.claude_code.locations import config_dir_of
+from claude_headspace.config import Paths
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.text import count
+from claude_headspace.ports import Clock, GuardProblem
+
+log = structlog.get_logger(__name__)
+
+INTERVAL_SECONDS = 2.0
+HOOKLESS_AFTER: Micros = 60 * SECOND
+"""How long a client may work before its first hook is missed."""
+HOOKLESS_HINT = "It was started with options or variables that turn hooks off. Start it again without them."
+MAX_DIRECTORIES = 500
+"""How many directories of agents are watched."""
+
+
+class GuardWatch(Loop):
+    """Knows why guards are off, and since when."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        token: str,
+        clock: Clock,
+        agents: AgentCache,
+        others: Callable[[], Iterable[tuple[str, str]]],
+        record_past: Callable[[str, Micros], None],
+    ) -> None:
+        super().__init__()
+        self._paths = paths
+        self._token = token
+        self._clock = clock
+        self._agents = agents
+        self._others = others
+        """Problems that other components know, with hints."""
+        self._record_past = record_past
+        """Records a problem that is over: its text, and when it began."""
+        self._stamp: object = None
+        self._from_files: list[Problem] = []
+        self._known: dict[str, GuardProblem] = {}
+        self._repaired: list[str] = []
+        self._installed_at: dict[Path, Micros] = {}
+        """When hooks were installed, by config dir."""
+
+    @property
+    def problems(self) -> list[GuardProblem]:
+        """The current problems, the oldest first."""
+        return sorted(self._known.values(), key=lambda problem: problem.since)
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, why guards are off, and how many installations are watched."""
+        failure = "; ".join(f"{each.text}. {each.hint}" for each in self.problems)
+        return self.running, failure or None, f"on; hooks in {count(len(self._installed_at), 'config dir')}"
+
+    async def _run(self) -> None:
+        while True:
+            await self.check()
+            await asyncio.sleep(INTERVAL_SECONDS)
+
+    async def check(self) -> None:
+        """Look at everything once."""
+        directories = list(dict.fromkeys(self._agents.directories()))[:MAX_DIRECTORIES]
+        used = {config_dir_of(path) for path in self._agents.transcript_paths()}
+        failed = ""
+        try:
+            await asyncio.to_thread(self._look, directories, sorted(used))
+        except Exception as error:  # whatever is in these files, the watch continues
+            log.exception("guard_watch_failed")
+            failed = f"the hooks cannot be checked ({type(error).__name__})"
+        for what in self._repaired:
+            self.record_repair(what)
+        self._repaired = []
+        found = {each.text: _since(each.file) for each in self._from_files}
+        hints = {each.text: each.hint for each in self._from_files}
+        for text, hint in chain(self._others(), self._agents_without_hooks()):
+            found[text], hints[text] = None, hint
+        if failed:
+            found[failed], hints[failed] = None, "See `headspace logs`."
+        self._update(found, hints)
+
+    def record_repair(self, what: str) -> None:
+        """Record something that was wrong and is repaired."""
+        self._record_past(f"guards were off for a moment: {what}; repaired", self._clock())
+
+    def _update(self, found: dict[str, Micros | None], hints: dict[str, str]) -> None:
+        now = self._clock()
+        for text in self._known.keys() - found.keys():
+            ended = self._known.pop(text)
+            log.info("guards_on", problem=text)
+            self._record_past(f"guards were off: {text}", ended.since)
+        for text in found.keys() - self._known.keys():
+            log.warning("guards_off", problem=text)
+            self._known[text] = GuardProblem(min(found[text] or now, now), text, hints[text])
+
+    def _agents_without_hooks(self) -> Iterator[tuple[str, str]]:
+        now = self._clock()
+        for agent in self._agents.with_client():
+            transcript = agent.session.transcript_path if agent.session is not None else None
+            if agent.last_hook_at or not agent.busy_at or not transcript or agent.created_at > now - HOOKLESS_AFTER:
+                continue
+            installed_at = self._installed_at.get(config_dir_of(transcript))
+            if installed_at is not None and installed_at < agent.created_at:
+                yield f"{agent.name} runs without hooks", HOOKLESS_HINT
+
+    # --- files, in a thread ---
+
+    def _look(self, directories: list[str], used: list[Path]) -> None:
+        configs = [ConfigDir(path) for path in installed_config_dirs(self._paths)]
+        others = [path / "settings.json" for path in used if ConfigDir(path) not in configs]
+        shared = [*inspection.managed_files(), *others, *inspection.project_files(directories)]
+        watched = chain(shared, *(inspection.installed_files(config) for config in configs))
+        stamp = [configs, [_status(path) for path in watched]]
+        if stamp == self._stamp:
+            return
+        self._installed_at = {config.path: _since(config.record) or 0 for config in configs}
+        for config in configs:
+            for what in inspection.repair(config, self._paths.state, self._token):
+                log.warning("installation_repaired", what=what)
+                self._repaired.append(what)
+        self._from_files = list(chain(self._problems(configs), *(_switches(path) for path in shared)))
+        self._stamp = stamp
+
+    def _problems(self, configs: list[ConfigDir]) -> Iterator[Problem]:
+        for config in configs:
+            name = str(config.settings)
+            yield from inspection.hook_problems(config, name)
+            yield from inspection.file_problems(config, self._paths.state)
+            yield from inspection.switch_problems(config.settings, name)
+
+
+def _switches(path: Path) -> Iterator[Problem]:
+    yield from inspection.switch_problems(path, str(path))
+
+
+def _status(path: Path) -> object:
+    """A value that changes with the file; None if there is none."""
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode) and stat.S_ISREG((target := path.stat()).st_mode):
+            found = target
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
+
+
+def _since(path: Path) -> Micros | None:
+    """When a file changed; if there is none, when something was removed from its directory."""
+    for each in (path, path.parent):
+        try:
+            return each.stat().st_mtime_ns // 1_000
+        except OSError:
+            continue
+    return None
