@@ -127,6 +127,20 @@ def test_an_agent_that_works_without_a_hook_is_reported(watched: Watched, tmp_pa
     assert watched.texts() == []
 
 
+def test_settings_that_cannot_be_parsed_do_not_end_the_watch(watched: Watched) -> None:
+    """They are a problem, like missing hooks."""
+    before = watched.config.settings.read_text()
+    for text in (
+        '{"n": ' + "9" * 5_000 + "}",
+        "[" * 100_000,
+        '{"hooks": {"Stop": [7, {"hooks": 7}, {"matcher": []}]}}',
+    ):
+        watched.config.settings.write_text(text)
+        assert watched.texts() != []
+    watched.config.settings.write_text(before)
+    assert watched.texts() == []
+
+
 def test_a_repair_is_recorded(watched: Watched) -> None:
     """The file is restored, and no problem remains."""
     watched.config.script.unlink()

@@ -7,7 +7,7 @@ from typing import Any
 
 from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
-from claude_headspace.kernel.hidden_characters import has_hidden
+from claude_headspace.kernel.hidden_characters import find_controls, has_hidden
 from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import name_pattern
 from claude_headspace.kernel.text import strings_in, strings_under
@@ -43,7 +43,7 @@ def analyse_call(
     directory = directory if directory.startswith("/") else home or "/"
     invocation = Invocation(tool.name, commands, tool.files, directory, home, project)
     effects = analyse(invocation) if commands or tool.files else Effects()
-    hidden = has_hidden(" ".join(strings_in(tool_input)))
+    hidden = has_hidden(" ".join(strings_in(tool_input))) or any(find_controls(file.path) for file in tool.files)
     return Call(
         tool=tool.name,
         programs=effects.programs,

@@ -10,7 +10,7 @@ Rules
 """
 
 import asyncio
-import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -86,10 +86,12 @@ class GuardWatch(Loop):
         """Look at everything once."""
         directories = list(dict.fromkeys(self._agents.directories()))[:MAX_DIRECTORIES]
         used = {config_dir_of(path) for path in self._agents.transcript_paths()}
+        failed = ""
         try:
             await asyncio.to_thread(self._look, directories, sorted(used))
-        except OSError as error:
-            log.warning("guard_watch_failed", problem=str(error))
+        except Exception as error:  # whatever is in these files, the watch continues
+            log.exception("guard_watch_failed")
+            failed = f"the hooks cannot be checked ({type(error).__name__})"
         for what in self._repaired:
             self.record_repair(what)
         self._repaired = []
@@ -97,6 +99,8 @@ class GuardWatch(Loop):
         hints = {each.text: each.hint for each in self._from_files}
         for text, hint in chain(self._others(), self._agents_without_hooks()):
             found[text], hints[text] = None, hint
+        if failed:
+            found[failed], hints[failed] = None, "See `headspace logs`."
         self._update(found, hints)
 
     def record_repair(self, what: str) -> None:
@@ -156,7 +160,9 @@ def _switches(path: Path) -> Iterator[Problem]:
 def _status(path: Path) -> object:
     """A value that changes with the file; None if there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116  # runs for many files
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode) and stat.S_ISREG((target := path.stat()).st_mode):
+            found = target
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode
