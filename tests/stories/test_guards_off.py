@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.surfaces.auth.tokens import Scope, make_token
 from tests.support import RunningDaemon, environment, running_daemon, wait_until
 from tests.support_hooks import Hooks
 
@@ -178,3 +179,25 @@ def test_an_uninstallation_is_not_undone_and_not_reported(tmp_path: Path) -> Non
         wait_until(lambda: "0 config dirs" in part(daemon)["detail"], "the removal")
         assert problems(daemon) == []
         assert not (hooks.config_dir / "hooks").exists()
+
+
+def test_an_empty_secret_is_replaced_at_the_start(tmp_path: Path) -> None:
+    """No token of an empty secret is valid, the installed hooks get the new token, and the status says why."""
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        daemon.stop()
+    (tmp_path / "secret").write_bytes(b"")
+    command = [sys.executable, "-m", "claude_headspace", "token"]
+    refused = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "is empty" in refused.stderr
+    guessed = {"Authorization": f"Bearer {make_token(b'', Scope.ADMIN)}"}
+    with running_daemon(tmp_path) as daemon:
+        assert daemon.send("POST", "/api/admin/db/verify", {}, guessed).status == 401
+        assert "the secret is empty" in daemon.status["troubles"][0]["reason"]
+        conf = hooks.config_dir / "hooks" / "notify-headspace.conf"
+        wait_until(lambda: conf.read_text() == f"token={daemon.token('ingest')}\n", "the new token")
+        wait_until((tmp_path / "asked" / "PreToolUse").exists, "the guard")
+        call = {"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "rm -rf /"}}
+        printed = json.loads(hooks.fire("PreToolUse", {"session_id": "one", "cwd": str(tmp_path), **call}))
+        assert printed["hookSpecificOutput"]["permissionDecision"] == "deny"

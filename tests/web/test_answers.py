@@ -53,7 +53,7 @@ def test_allow_with_edited_input(pages: Pages, daemon: RunningDaemon, tmp_path: 
     expect(edited).to_have_value(re.compile("make deploy"))
     edited.fill("{")
     page.get_by_role("button", name="Allow with this input").click()
-    expect(page.get_by_role("alert")).to_contain_text("not valid JSON")
+    expect(page.locator("article.wait").get_by_role("status")).to_contain_text("not valid JSON")
     edited.fill('{"command": "make test"}')
     page.get_by_role("button", name="Allow with this input").click()
     assert decision(hook) == {"behavior": "allow", "updatedInput": {"command": "make test"}}

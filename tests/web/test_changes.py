@@ -75,6 +75,13 @@ def test_files_lines_and_commits(pages: Pages, daemon: RunningDaemon, tmp_path: 
     expect(page.get_by_text("Round once per invoice")).to_be_visible()
 
 
+def test_a_renamed_file_names_both_paths(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """As two words."""
+    renamed = changed_file("renamed.txt", TOTALS, status="renamed", old_path="old.txt")
+    page = open_changes(pages, daemon, tmp_path, changes(renamed))
+    expect(page.locator(".heading .path")).to_have_text("renamed.txt from old.txt")
+
+
 def test_side_by_side(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Removed lines are beside the added ones. The key v changes the view, and the browser keeps it."""
     page = open_changes(pages, daemon, tmp_path, SMALL)

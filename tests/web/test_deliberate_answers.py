@@ -253,6 +253,17 @@ def test_the_next_wait_is_offered_and_has_the_focus(pages: Pages, daemon: Runnin
     assert decision(second) == {"behavior": "allow"}
 
 
+def test_a_question_is_declined_with_the_same_key(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """`d` declines it, as it denies a permission, and the result says so."""
+    questions = [{"question": "Which?", "header": "Q", "options": [{"label": "Red"}, {"label": "Blue"}]}]
+    hook = hold(daemon, tmp_path, tool_name="AskUserQuestion", tool_input={"questions": questions})
+    page = pages.open(daemon, "/waits")
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("d")
+    assert decision(hook)["behavior"] == "deny"
+    expect(page.locator("article.wait .status")).to_contain_text("Declined to answer by")
+
+
 def test_an_answered_card_stays_until_it_is_dismissed(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """It keeps its height while it shows the result."""
     hook = hold_bash(daemon, tmp_path)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from claude_headspace.kernel.notify.messages import EXCERPT
 from tests.support import RunningDaemon, wait_until
 from tests.web.conftest import Pages
 
@@ -45,7 +46,7 @@ def test_a_hidden_tab_shows_one_notification(pages: Pages, daemon: RunningDaemon
     daemon.post("pre-tool-use", {**call, "tool_use_id": "t1"})
     daemon.post("permission-request", call)
     wait_until(lambda: recorded(page), "a notification")
-    assert recorded(page) == [f"show {name} wants to run: wants to run: make deploy\n{tmp_path.name}"]
+    assert recorded(page) == [f"show {name} wants to run: make deploy\n{EXCERPT}\n{tmp_path.name}"]
     daemon.post("post-tool-use", {**call, "tool_use_id": "t1"})
     wait_until(lambda: recorded(page)[1:] == [f"close {name} wants to run"], "the notification to be closed")
     page.goto(f"{daemon.url}/agents/{daemon.agents()[0]['id']}")

@@ -55,6 +55,14 @@ def test_arguments_of_other_tools_are_named(pages: Pages, daemon: RunningDaemon,
     expect(shown.locator("dd").nth(2)).to_contain_text('"urgent": true')
 
 
+def test_a_tool_without_arguments_is_named_once(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """In the title of the wait."""
+    hold(daemon, tmp_path, tool_name="mcp__chat__list", tool_input={})
+    page = pages.open(daemon, "/waits")
+    expect(page.get_by_label("Request")).to_have_text("(no arguments)")
+    assert page.locator("article.wait").inner_text().count("mcp__chat__list") == 1
+
+
 def test_what_is_left_out_can_be_shown(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """A request that is too long says how much is left out."""
     hold(daemon, tmp_path, tool_name="Bash", tool_input={"command": "echo " + "x" * 100_000 + " && rm -rf /"})

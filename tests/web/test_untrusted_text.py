@@ -135,6 +135,19 @@ HOSTILE_WAITS = {
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": HOSTILE}], "behavior": "allow"}
 
 
+def test_texts_of_both_directions_keep_their_order(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The name of a tmux session in another script does not move the pane before it."""
+    place = {"session_id": "one", "cwd": str(tmp_path), "tmux_session": "שלום 1", "tmux_pane": "%1"}
+    daemon.post("session-start", place)
+    page = pages.open(daemon, f"/agents/{daemon.agents()[0]['id']}")
+    parts = page.locator("dt:has-text('Terminal') + dd bdi")
+    expect(parts).to_have_text(["שלום 1", "%1"])
+    left, right = parts.first.bounding_box(), parts.last.bounding_box()
+    assert left is not None
+    assert right is not None
+    assert left["x"] + left["width"] < right["x"]
+
+
 @pytest.mark.parametrize("kind", HOSTILE_WAITS)
 def test_hostile_requests_are_harmless(pages: Pages, daemon: RunningDaemon, tmp_path: Path, kind: str) -> None:
     """Every part of a request is text with visible marks: on the page, in the panel, and in the result."""

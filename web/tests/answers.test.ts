@@ -16,6 +16,9 @@ describe("answerChoices", () => {
   it("has no button that grants more than the request", () => {
     expect(answerChoices(wait({})).map((each) => each.title)).toEqual(["Allow", "Deny"]);
   });
+  it("declines with the same key everywhere", () => {
+    for (const kind of ["permission", "plan", "question", "elicitation"]) expect(answerChoices(wait({ kind })).some(({ key }) => key === "d")).toBe(true);
+  });
   it("is empty if only the terminal can answer", () => {
     expect(answerChoices(wait({ kind: "dialog" }))).toEqual([]);
   });

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { argumentText, editableInput, hiddenCharactersText, requestParts } from "../src/lib/requests";
 import type { WaitDetails } from "../src/lib/types";
 
-function request(parts: Partial<WaitDetails["request"]>, kind = "permission"): Pick<WaitDetails, "kind" | "questions" | "request"> {
-  return { kind, questions: [], request: { text: "", diff: "", arguments: {}, complete: true, left_out: 0, ...parts } };
+function request(parts: Partial<WaitDetails["request"]>, kind = "permission"): Pick<WaitDetails, "kind" | "tool" | "questions" | "request"> {
+  return { kind, tool: "mcp__chat__list", questions: [], request: { text: "", diff: "", arguments: {}, complete: true, left_out: 0, ...parts } };
 }
 const NOTHING = { title: "", diff: "", markdown: "", verbatim: "", arguments: [] };
 
@@ -25,6 +25,9 @@ describe("requestParts", () => {
   it("shows a plan as Markdown, and a request without arguments as text", () => {
     expect(requestParts(request({ text: "1. Read" }, "plan")).markdown).toBe("1. Read");
     expect(requestParts(request({ text: "Open a window" })).verbatim).toBe("Open a window");
+  });
+  it("does not repeat the name of a tool without arguments", () => {
+    expect(requestParts(request({ text: "mcp__chat__list" })).verbatim).toBe("(no arguments)");
   });
   it("leaves questions to the form", () => {
     expect(requestParts({ ...request({ text: "Which?" }, "question"), questions: [{ text: "Which?" }] })).toEqual(NOTHING);

@@ -210,7 +210,7 @@ def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcSer
 def _guard_watch(base: Base, inputs: Inputs, others: Callable[[], Iterable[tuple[str, str]]]) -> GuardWatch:
     token = make_token(base.secret, Scope.INGEST)
     record_past = base.outages.add_past_outage
-    return GuardWatch(base.paths, token, base.clock, inputs.agents.directories, others, record_past)
+    return GuardWatch(base.paths, token, base.clock, inputs.agents, others, record_past)
 
 
 def _advertisement(

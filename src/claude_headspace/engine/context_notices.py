@@ -22,7 +22,8 @@ class ContextNotices:
 
     def update_agent(self, agent: Agent) -> None:
         """An agent changed. No-op for agents of other hosts."""
-        is_pending = has_notice_in_turn(self._settings, agent) and agent.host == self._host
+        is_measured = agent.context_percent is not None and agent.host == self._host
+        is_pending = is_measured and has_notice_in_turn(self._settings, agent)
         if is_pending is (agent.id in self._pending):
             return
         (self._pending.add if is_pending else self._pending.discard)(agent.id)

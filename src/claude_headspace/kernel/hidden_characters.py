@@ -7,6 +7,7 @@ Rules
 - Hidden are: bidirectional controls, zero-width and other format characters, fillers, line separators, tags, and all
   control characters except line feed and tab. A carriage return before a line feed is a line end.
 - Variation selectors and joiners are part of emoji. Anywhere else they are hidden characters.
+- In names and paths all control characters are hidden, also line feed and tab: a name has one line.
 - A mark such as ⟦U+202E⟧ replaces a hidden character. Everything else in the text stays.
 """
 
@@ -40,7 +41,16 @@ RANGES: tuple[tuple[int, int], ...] = (
 )
 """The hidden characters: first and last code point."""
 
-CONTROL_NAMES = {0x00: "NULL", 0x07: "BELL", 0x08: "BACKSPACE", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE", 0x7F: "DELETE"}
+CONTROL_NAMES = {
+    0x00: "NULL",
+    0x07: "BELL",
+    0x08: "BACKSPACE",
+    0x09: "TAB",
+    0x0A: "LINE FEED",
+    0x0D: "CARRIAGE RETURN",
+    0x1B: "ESCAPE",
+    0x7F: "DELETE",
+}
 """Names of control characters; Unicode gives them none."""
 
 JOINER, KEYCAP_BASES, TEXT_EMOJI = "\u200d", "#*0123456789", "‼⁉ℹ〰"
@@ -48,6 +58,8 @@ EMOJI_SELECTORS = "\ufe0e\ufe0f"
 EMOJI_CATEGORIES = ("So", "Sm", "Sk")
 
 _HIDDEN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES) + "]")
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class HiddenCharacter(msgspec.Struct, frozen=True):
@@ -77,6 +89,16 @@ def make_visible(text: str) -> str:
         parts += (text[end:at], f"⟦{code_of(text[at])}⟧")
         end = at + 1
     return "".join((*parts, text[end:])) if parts else text
+
+
+def mark_controls(name: str) -> str:
+    """A name or path on one line: a mark in place of each control character, also of line feeds and tabs."""
+    return _CONTROLS.sub(lambda found: f"⟦{code_of(found[0])}⟧", name)
+
+
+def find_controls(name: str) -> list[HiddenCharacter]:
+    """The control characters of a name or path, in order."""
+    return [HiddenCharacter(found.start(), code_of(found[0]), name_of(found[0])) for found in _CONTROLS.finditer(name)]
 
 
 def code_of(character: str) -> str:

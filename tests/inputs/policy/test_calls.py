@@ -104,6 +104,7 @@ def test_message_kinds(book: RuleBook) -> None:
     [
         ("Bash", {"command": "ls \u202e"}, (Trait.HIDDEN_CHARACTERS,)),
         ("Write", {"file_path": "/code/a", "content": "a\u200bb"}, (Trait.HIDDEN_CHARACTERS,)),
+        ("Write", {"file_path": "/code/a\nb", "content": "a\nb"}, (Trait.HIDDEN_CHARACTERS,)),
         ("mcp__tracker__create", {"labels": ["\x1b[31mred"]}, (Trait.HIDDEN_CHARACTERS,)),
         ("Write", {"file_path": "/code/a", "content": "❤️ naïve\r\n\ttext"}, ()),
     ],

@@ -43,6 +43,13 @@ def test_a_diff_is_formatted_as_git_does() -> None:
     assert diff == f"--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,2 @@\n a\n-b\n{NO_NEWLINE}\n+c\n{NO_NEWLINE}\n"
 
 
+def test_the_names_in_a_diff_have_one_line() -> None:
+    """A line break in a path or the name of a cell is a mark, so it forges no header."""
+    [hunk] = compare("a\n", "b\n")
+    diff = format_diff("x\n--- a/y", [Hunk(hunk.old_start, hunk.new_start, hunk.lines, "cell\n+++ z")])
+    assert diff == ("--- a/x⟦U+000A⟧--- a/y\n+++ b/x⟦U+000A⟧--- a/y\n@@ -1 +1 @@ cell⟦U+000A⟧+++ z\n-a\n+b\n")
+
+
 def test_a_new_file_comes_from_dev_null() -> None:
     """And its lines are all added."""
     diff = format_diff("a.txt", unified.added_lines("x\ny\n"), created=True)

@@ -1,7 +1,30 @@
 """The size limits of a complete request."""
 
-from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, limited, short_path
-from claude_headspace.kernel.wait.views import RequestView
+from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.tools import ToolKind, ToolUse
+from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, describe_call, limited, short_path
+from claude_headspace.kernel.wait.views import RequestView, wait_details_view
+
+WAIT = Wait(id="w", agent_id="a", kind="permission", text="", tool="Tool", opened_at=1)
+
+
+def test_no_value_looks_like_another_argument() -> None:
+    """Further lines of a value start with a bar, and line breaks in names are marks."""
+    use = ToolUse(name="mcp__x", kind=ToolKind.MCP, input={"x": "1\nforced: yes", "y\nz": ["a"]})
+    request = describe_call(WAIT, use, None)
+    assert request.text == 'x: 1\n  │ forced: yes\ny⟦U+000A⟧z: [\n  │   "a"\n  │ ]'
+    [hidden] = wait_details_view(WAIT, request, ()).hidden_characters
+    assert (hidden.at, hidden.code, hidden.name) == (-1, "U+000A", "LINE FEED")
+
+
+def test_a_path_has_one_line() -> None:
+    """Its control characters are marks, and reported."""
+    path = "/p/a\nforged: yes\n--- a/safe.py"
+    use = ToolUse(name="Write", kind=ToolKind.WRITE, path=path, input={"file_path": path, "content": "x\ty\n"})
+    request = describe_call(WAIT, use, "/p")
+    assert request.text == "Write a⟦U+000A⟧forged: yes⟦U+000A⟧--- a/safe.py"
+    assert request.path == path
+    assert [each.code for each in wait_details_view(WAIT, request, ()).hidden_characters] == ["U+000A"]
 
 
 def test_a_short_request_stays() -> None:

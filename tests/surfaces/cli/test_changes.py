@@ -32,7 +32,7 @@ def test_all_changes_and_those_of_one_command(daemon: RunningDaemon) -> None:
     assert "added 1.txt  +1 −0\n@@ -0,0 +1 @@\n+hi\n" in everything.stdout
     assert everything.stdout.endswith("2 files changed, 2 lines added, 0 removed.\n")
     first = run_headspace(daemon.home, "diff", agent, "--command", "1", "--stat").stdout
-    assert first == "added 1.txt  +1 −0\n1 file changed, 1 lines added, 0 removed.\n"
+    assert first == "added 1.txt  +1 −0\n1 file changed, 1 line added, 0 removed.\n"
     latest = json.loads(run_headspace(daemon.home, "diff", agent, "--command", "latest", "--json").stdout)
     assert [file["path"] for file in latest["files"]] == ["2.txt"]
     wrong = run_headspace(daemon.home, "diff", agent, "--command", "7")
@@ -49,8 +49,8 @@ def test_long_output_goes_through_the_pager(daemon: RunningDaemon) -> None:
     """On a terminal, with colours; a pager that does not exist is not used."""
     agent = agent_with_changes(daemon, LONG)
     paged = on_a_terminal(daemon, 80, "diff", agent, PAGER="sed s/^/paged:/")
-    assert "paged:\x1b[32m+line 99\x1b[0m\n" in paged
+    assert "paged:\x1b[2m    100 \x1b[0m\x1b[32m+line 99\x1b[0m\n" in paged
     plain = on_a_terminal(daemon, 80, "diff", agent, PAGER="no-such-pager", NO_COLOR="1")
-    assert "\n+line 99\n" in COLOURS.sub("", plain)
+    assert "\n    100 +line 99\n" in COLOURS.sub("", plain)
     short = on_a_terminal(daemon, 80, "diff", agent, "--stat", PAGER="sed s/^/paged:/")
     assert "paged:" not in short

@@ -392,6 +392,7 @@ def test_events_of_a_turn(daemon: RunningDaemon) -> None:
         "turn_created",
         "wait_opened",
         "state_changed",
+        "turn_created",
         "wait_closed",
         "state_changed",
         "turn_created",

@@ -32,6 +32,13 @@ def test_other_tools_show_their_arguments_by_name() -> None:
     assert "<pre>" not in page
 
 
+def test_a_tool_without_arguments_is_named_once() -> None:
+    """Its name is in the title of the page."""
+    wait = Wait(id="w1", agent_id="a1", kind="permission", tool="mcp__chat__list", text="", opened_at=1)
+    page = request_html(wait_details_view(wait, RequestView(text="mcp__chat__list"), ()), is_all=False)
+    assert page == "<p>(no arguments)</p>"
+
+
 def test_a_diff_has_line_numbers() -> None:
     """Lines are counted, so that a changed line that looks like a header is still a line."""
     rows = list(diff_rows(DIFF.splitlines()))

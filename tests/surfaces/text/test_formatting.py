@@ -20,6 +20,14 @@ def before(**length: float) -> str:
 # --- clean and wrap ---
 
 
+def test_a_mark_is_not_split() -> None:
+    """Unless it is wider than the line."""
+    assert formatting.chop("abc⟦U+202E⟧def", 6) == ["abc", "⟦U+202", "E⟧def"]
+    assert formatting.chop("abc⟦U+202E⟧def", 9) == ["abc", "⟦U+202E⟧d", "ef"]
+    assert formatting.wrap("abcdefgh⟦U+202E⟧", 10) == ["abcdefgh", "⟦U+202E⟧"]
+    assert formatting.chop("ab⟦cdefgh", 4) == ["ab⟦c", "defg", "h"]
+
+
 @pytest.mark.parametrize(
     ("hostile", "harmless"),
     [

@@ -19,6 +19,7 @@ const CHOICES: Record<string, AnswerChoice[]> = {
     { title: "Approve", key: "y", answer: { decision: "allow" } },
     { title: "Keep planning", ...DENY },
   ],
+  question: [{ title: "Decline to answer", ...DENY }],
   elicitation: [
     { title: "Decline", key: "d", answer: { action: "decline" } },
     { title: "Cancel", key: "c", answer: { action: "cancel" } },
@@ -29,7 +30,7 @@ export const GRANT_KEY = "a";
 /** Cancels an answer that is sent with a delay. */
 export const UNDO_KEY = "u";
 
-/** The buttons of a wait, the most common one first. */
+/** The buttons of a wait besides those that send a form, the most common one first. */
 export function answerChoices(wait: Pick<Wait, "kind">): AnswerChoice[] {
   return CHOICES[wait.kind] ?? [];
 }

@@ -2110,6 +2110,8 @@ export interface components {
             diff?: string;
             /** @default {} */
             arguments?: Record<string, unknown>;
+            /** @default  */
+            path?: string;
             /** @default true */
             complete?: boolean;
             /** @default 0 */

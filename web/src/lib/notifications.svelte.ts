@@ -3,9 +3,9 @@
 // is resolved. It also reports to the daemon which agent the user is looking at (`POST /api/presence`).
 import { post } from "./api";
 import { board } from "./board.svelte";
+import { notificationText } from "./notification-text";
 import { agentPath, router } from "./router.svelte";
 import { StoredSetting } from "./stored-setting.svelte";
-import { agentSummary } from "./text";
 import { ui } from "./ui.svelte";
 
 const REPORT_EVERY_MILLISECONDS = 30_000;
@@ -86,8 +86,7 @@ class BrowserNotifications {
     const agent = board.agents.get(event.agent_id);
     // After a reconnect the stream repeats events: the need may be resolved already.
     if (!agent?.notices.some((notice) => notice.need === event.need && notice.channel === "page" && notice.status !== "over")) return;
-    const body = `${agentSummary(agent, Date.now())}\n${agent.project.name}`;
-    const shown = new Notification(event.title, { body, tag: event.need, icon: "/icons/1.svg" });
+    const shown = new Notification(event.title, { body: notificationText(agent, event.need), tag: event.need, icon: "/icons/1.svg" });
     shown.onclick = () => {
       window.focus();
       router.navigate(agentPath(event.agent_id));

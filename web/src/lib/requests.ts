@@ -11,14 +11,16 @@ export interface RequestParts {
   arguments: [string, unknown][];
 }
 
+const NO_ARGUMENTS = "(no arguments)";
 const NOTHING: RequestParts = { title: "", diff: "", markdown: "", verbatim: "", arguments: [] };
 
-/** A diff, a plan as Markdown, a command with its other arguments, or all arguments by name. */
-export function requestParts({ kind, questions, request }: Pick<WaitDetails, "kind" | "questions" | "request">): RequestParts {
+/** A diff, a plan as Markdown, a command with its other arguments, or all arguments by name. The name of the tool is in the title. */
+export function requestParts({ kind, tool, questions, request }: Pick<WaitDetails, "kind" | "tool" | "questions" | "request">): RequestParts {
   if (questions.length > 0) return NOTHING;
   if (request.diff) return { ...NOTHING, title: request.text, diff: request.diff };
   if (kind !== "permission") return { ...NOTHING, markdown: request.text };
   const named = Object.entries(request.arguments);
+  if (named.length === 0 && request.text === tool) return { ...NOTHING, verbatim: NO_ARGUMENTS };
   const others = named.filter(([, value]) => value !== request.text);
   if (others.length < named.length || named.length === 0) return { ...NOTHING, verbatim: request.text, arguments: others };
   return { ...NOTHING, arguments: named };

@@ -37,6 +37,12 @@ def find_transcripts(roots: Iterable[Path]) -> list[tuple[str, os.stat_result]]:
     return sorted(found, key=lambda each: (each[0].count(os.sep), each[1].st_mtime))
 
 
+def config_dir_of(path: str) -> Path:
+    """The config dir that a transcript is in."""
+    parents = Path(path).parents
+    return next((parent.parent for parent in parents if parent.name == TRANSCRIPTS), parents[-1])
+
+
 def is_subagent(path: str) -> bool:
     """Whether a transcript is a sub-agent's."""
     return Path(path).parent.name == SUBAGENTS

@@ -7,7 +7,7 @@ from typing import Any
 
 from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
-from claude_headspace.kernel.hidden_characters import has_hidden
+from claude_headspace.kernel.hidden_characters import find_controls, has_hidden
 from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import name_pattern
 from claude_headspace.kernel.text import strings_in, strings_under
@@ -37,11 +37,13 @@ def analyse_call(
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
         raise TypeError("the input of the tool call is not an object")
-    commands = tuple(_find_commands(tool, tool_input))
+    commands: tuple[str, ...] = (tool.command,) if tool.kind is ToolKind.SHELL else ()
+    if tool.kind is ToolKind.MCP:
+        commands = tuple(_find_commands(tool_input))
     directory = directory if directory.startswith("/") else home or "/"
     invocation = Invocation(tool.name, commands, tool.files, directory, home, project)
     effects = analyse(invocation) if commands or tool.files else Effects()
-    hidden = has_hidden(" ".join(strings_in(tool_input)))
+    hidden = has_hidden(" ".join(strings_in(tool_input))) or any(find_controls(file.path) for file in tool.files)
     return Call(
         tool=tool.name,
         programs=effects.programs,
@@ -69,13 +71,8 @@ COMMAND_FIELDS = (
 ARGUMENT_FIELDS = ("args", "arguments", "argv")
 
 
-def _find_commands(tool: ToolUse, tool_input: dict[str, Any]) -> list[str]:
-    """Return the shell texts that a tool runs. MCP tools name them in many ways."""
-    if tool.kind is ToolKind.SHELL:
-        command = tool_input.get("command")
-        return [command] if isinstance(command, str) else []
-    if tool.kind is not ToolKind.MCP:
-        return []
+def _find_commands(tool_input: dict[str, Any]) -> list[str]:
+    """Return the shell texts that an MCP tool runs. There are many names for them."""
     texts: list[str] = []
     for field in COMMAND_FIELDS:
         value = tool_input.get(field)

@@ -26,6 +26,7 @@ from claude_headspace.kernel.changes.git_output import DIFF_OPTIONS, LOG_FORMAT,
 from claude_headspace.kernel.changes.model import Commit, FileChange
 from claude_headspace.kernel.changes.unified import added_lines, format_diff
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.hidden_characters import mark_controls
 
 MAX_COMMITS = 1_000
 MAX_NEW_FILES = 1_000
@@ -71,7 +72,7 @@ class RepositoryChanges(msgspec.Struct, frozen=True, kw_only=True):
 def read_changes(root: str, query: RepositoryQuery, redact: Redact) -> RepositoryChanges:
     """The changes in the repository with this root."""
     if not (Path(root) / ".git").exists():
-        return RepositoryChanges(problem=GONE if query.start_commit or not Path(root).exists() else None)
+        return RepositoryChanges(problem=GONE if query.start_commit else None)
     git, head = Git(root), locate_project(root).commit
     try:
         head = head or git.read("rev-parse", "--verify", "--quiet", "HEAD", accept=(0, 1)).decode().strip() or None
@@ -188,12 +189,13 @@ def _new_file(path: str, content: bytes, size: int) -> FileChange:
     is_binary = b"\0" in content[:8_000]
     hunks = () if is_binary else added_lines(content.decode("utf-8", "replace"))
     left_out = 0 if is_binary else size - len(content)
+    binary = f"Binary files /dev/null and b/{mark_controls(path)} differ\n"
     return FileChange(
         path=path,
         status="added",
         added=sum(hunk.added for hunk in hunks),
         removed=0,
-        diff=f"Binary files /dev/null and b/{path} differ\n" if is_binary else format_diff(path, hunks, created=True),
+        diff=binary if is_binary else format_diff(path, hunks, created=True),
         source="git",
         command_ids=(),
         complete=left_out <= 0,

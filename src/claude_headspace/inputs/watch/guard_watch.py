@@ -5,11 +5,12 @@ Rules
 - A problem is reported from the time when its file changed until it is gone. Then it is added to the outages, so that
   `headspace status` shows it afterwards.
 - Files that belong to Headspace alone are repaired. What was repaired is added to the outages at once.
-- Settings of projects are watched while an agent runs in them.
+- Settings of projects and of config dirs without an installation are watched while an agent uses them.
+- A client that works for a minute without a single hook, in a config dir with our hooks, runs without guards.
 """
 
 import asyncio
-import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -21,14 +22,19 @@ from claude_headspace.clients.claude_code.config_dirs import installed_config_di
 from claude_headspace.clients.claude_code.hooks import inspection
 from claude_headspace.clients.claude_code.hooks.inspection import Problem
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.claude_code.locations import config_dir_of
 from claude_headspace.config import Paths
-from claude_headspace.kernel.envelope import Micros
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.text import count
 from claude_headspace.ports import Clock, GuardProblem
 
 log = structlog.get_logger(__name__)
 
 INTERVAL_SECONDS = 2.0
+HOOKLESS_AFTER: Micros = 60 * SECOND
+"""How long a client may work before its first hook is missed."""
+HOOKLESS_HINT = "It was started with options or variables that turn hooks off. Start it again without them."
 MAX_DIRECTORIES = 500
 """How many directories of agents are watched."""
 
@@ -41,7 +47,7 @@ class GuardWatch(Loop):
         paths: Paths,
         token: str,
         clock: Clock,
-        directories: Callable[[], Iterable[str]],
+        agents: AgentCache,
         others: Callable[[], Iterable[tuple[str, str]]],
         record_past: Callable[[str, Micros], None],
     ) -> None:
@@ -49,8 +55,7 @@ class GuardWatch(Loop):
         self._paths = paths
         self._token = token
         self._clock = clock
-        self._directories = directories
-        """The directories in which agents run."""
+        self._agents = agents
         self._others = others
         """Problems that other components know, with hints."""
         self._record_past = record_past
@@ -59,7 +64,8 @@ class GuardWatch(Loop):
         self._from_files: list[Problem] = []
         self._known: dict[str, GuardProblem] = {}
         self._repaired: list[str] = []
-        self._installations = 0
+        self._installed_at: dict[Path, Micros] = {}
+        """When hooks were installed, by config dir."""
 
     @property
     def problems(self) -> list[GuardProblem]:
@@ -69,7 +75,7 @@ class GuardWatch(Loop):
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why guards are off, and how many installations are watched."""
         failure = "; ".join(f"{each.text}. {each.hint}" for each in self.problems)
-        return self.running, failure or None, f"on; hooks in {count(self._installations, 'config dir')}"
+        return self.running, failure or None, f"on; hooks in {count(len(self._installed_at), 'config dir')}"
 
     async def _run(self) -> None:
         while True:
@@ -78,18 +84,23 @@ class GuardWatch(Loop):
 
     async def check(self) -> None:
         """Look at everything once."""
-        directories = list(dict.fromkeys(self._directories()))[:MAX_DIRECTORIES]
+        directories = list(dict.fromkeys(self._agents.directories()))[:MAX_DIRECTORIES]
+        used = {config_dir_of(path) for path in self._agents.transcript_paths()}
+        failed = ""
         try:
-            await asyncio.to_thread(self._look, directories)
-        except OSError as error:
-            log.warning("guard_watch_failed", problem=str(error))
+            await asyncio.to_thread(self._look, directories, sorted(used))
+        except Exception as error:  # whatever is in these files, the watch continues
+            log.exception("guard_watch_failed")
+            failed = f"the hooks cannot be checked ({type(error).__name__})"
         for what in self._repaired:
             self.record_repair(what)
         self._repaired = []
         found = {each.text: _since(each.file) for each in self._from_files}
         hints = {each.text: each.hint for each in self._from_files}
-        for text, hint in self._others():
+        for text, hint in chain(self._others(), self._agents_without_hooks()):
             found[text], hints[text] = None, hint
+        if failed:
+            found[failed], hints[failed] = None, "See `headspace logs`."
         self._update(found, hints)
 
     def record_repair(self, what: str) -> None:
@@ -106,16 +117,27 @@ class GuardWatch(Loop):
             log.warning("guards_off", problem=text)
             self._known[text] = GuardProblem(min(found[text] or now, now), text, hints[text])
 
+    def _agents_without_hooks(self) -> Iterator[tuple[str, str]]:
+        now = self._clock()
+        for agent in self._agents.with_client():
+            transcript = agent.session.transcript_path if agent.session is not None else None
+            if agent.last_hook_at or not agent.busy_at or not transcript or agent.created_at > now - HOOKLESS_AFTER:
+                continue
+            installed_at = self._installed_at.get(config_dir_of(transcript))
+            if installed_at is not None and installed_at < agent.created_at:
+                yield f"{agent.name} runs without hooks", HOOKLESS_HINT
+
     # --- files, in a thread ---
 
-    def _look(self, directories: list[str]) -> None:
+    def _look(self, directories: list[str], used: list[Path]) -> None:
         configs = [ConfigDir(path) for path in installed_config_dirs(self._paths)]
-        shared = [*inspection.managed_files(), *inspection.project_files(directories)]
+        others = [path / "settings.json" for path in used if ConfigDir(path) not in configs]
+        shared = [*inspection.managed_files(), *others, *inspection.project_files(directories)]
         watched = chain(shared, *(inspection.installed_files(config) for config in configs))
         stamp = [configs, [_status(path) for path in watched]]
         if stamp == self._stamp:
             return
-        self._installations = len(configs)
+        self._installed_at = {config.path: _since(config.record) or 0 for config in configs}
         for config in configs:
             for what in inspection.repair(config, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
@@ -138,7 +160,9 @@ def _switches(path: Path) -> Iterator[Problem]:
 def _status(path: Path) -> object:
     """A value that changes with the file; None if there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116  # runs for many files
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode) and stat.S_ISREG((target := path.stat()).st_mode):
+            found = target
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_mode

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from claude_headspace.kernel.changes.model import NO_NEWLINE, Hunk
+from claude_headspace.kernel.hidden_characters import mark_controls
 
 CONTEXT_LINES = 3
 
@@ -35,8 +36,8 @@ def apply(text: str, hunks: Iterable[Hunk]) -> str | None:
 
 
 def format_diff(path: str, hunks: Sequence[Hunk], *, created: bool = False, deleted: bool = False) -> str:
-    """The hunks of one file as a unified diff."""
-    name = path.lstrip("/")
+    """The hunks of one file as a unified diff. A control character in its name is a mark: the name has one line."""
+    name = mark_controls(path.lstrip("/"))
     header = ["--- /dev/null" if created else f"--- a/{name}", "+++ /dev/null" if deleted else f"+++ b/{name}"]
     return "\n".join([*header, *(line for hunk in hunks for line in (header_of(hunk), *hunk.lines))]) + "\n"
 
@@ -45,7 +46,7 @@ def header_of(hunk: Hunk) -> str:
     """The line `@@ -1,3 +1,4 @@` of a hunk."""
     old = sum(line[:1] not in ("+", "\\") for line in hunk.lines)
     new = sum(line[:1] not in ("-", "\\") for line in hunk.lines)
-    section = f" {hunk.section}" if hunk.section else ""
+    section = f" {mark_controls(hunk.section)}" if hunk.section else ""
     return f"@@ -{_range(hunk.old_start, old)} +{_range(hunk.new_start, new)} @@{section}"
 
 

@@ -2,17 +2,21 @@
 
 Rules
 - The text is verbatim: a command and a plan keep their line breaks, and nothing is shortened without a mark.
+- Of other tools, the text has one argument per line. Further lines of a value start with a bar, so that no value looks
+  like another argument. In names and paths, line breaks are marks.
 - Long text is cut in the middle, because the end of a command matters as much as its beginning. A long diff is cut at
   its end.
 - `left_out` counts what was cut here and what was cut when the event was stored. Text and diff show the arguments in
   another form, so what is missing in both counts once.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.sanitize import is_cut, left_out
 from claude_headspace.kernel.text import strings_in
 from claude_headspace.kernel.tools import ToolKind, ToolUse
@@ -20,6 +24,9 @@ from claude_headspace.kernel.wait.views import RequestView
 
 MAX_TEXT, MAX_DIFF, MAX_ARGUMENT = 30_000, 60_000, 30_000
 """Characters of the text, of the diff, and of one text in the arguments."""
+
+CONTINUED = "  │ "
+"""The beginning of the second and each further line of an argument."""
 
 FILE_KINDS = (ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK)
 
@@ -37,7 +44,8 @@ def describe_call(wait: Wait, use: ToolUse, cwd: str | None, diff: str = "") -> 
     missing = sum(left_out(text) for text in strings_in(use.input))
     is_complete = not any(is_cut(text) for text in strings_in(use.input))
     text = _text(wait, use, arguments, cwd)
-    return RequestView(text=text, diff=diff, arguments=arguments, complete=is_complete, left_out=missing)
+    path = use.path or "" if use.kind in FILE_KINDS else ""
+    return RequestView(text=text, diff=diff, arguments=arguments, path=path, complete=is_complete, left_out=missing)
 
 
 def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], cwd: str | None) -> str:
@@ -46,9 +54,13 @@ def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], cwd: str | None) 
     if wait.kind in ("question", "plan") and use.ask is not None:
         return use.ask.text or wait.text or use.name
     if use.kind in FILE_KINDS and use.path:
-        return f"{use.name} {short_path(use.path, cwd)}"
-    lines = [f"{name}: {_value(value)}" for name, value in arguments.items()]
-    return "\n".join(lines) or wait.text or use.name
+        return mark_controls(f"{use.name} {short_path(use.path, cwd)}")
+    return arguments_text(arguments) or wait.text or use.name
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Named arguments, one per line. The further lines of a value start with a bar."""
+    return "\n".join(f"{mark_controls(name)}: {_value(value)}" for name, value in arguments.items())
 
 
 def short_path(path: str, cwd: str | None) -> str:
@@ -57,7 +69,8 @@ def short_path(path: str, cwd: str | None) -> str:
 
 
 def _value(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    text = value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return text.replace("\n", f"\n{CONTINUED}")
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -71,8 +84,13 @@ def limited(request: RequestView) -> RequestView:
     if not missing:
         return request
     mark = "" if diff is request.diff else f"# {len(request.diff) - len(diff):,} characters left out\n"
-    return RequestView(
-        text=text, diff=diff + mark, arguments=arguments, complete=False, left_out=request.left_out + missing
+    return msgspec.structs.replace(
+        request,
+        text=text,
+        diff=diff + mark,
+        arguments=arguments,
+        complete=False,
+        left_out=request.left_out + missing,
     )
 
 

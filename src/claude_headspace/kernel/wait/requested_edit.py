@@ -9,6 +9,7 @@ Rules
 import msgspec
 
 from claude_headspace.kernel.changes.unified import compare, format_diff
+from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.redaction.redactor import REDACTED
 
@@ -87,7 +88,7 @@ def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
         parts.append(unified_diff(FileTexts(_cell_name(name, edit.cell), None, edit.cell.source)))
     first, *others = [part for part in parts if part] or [""]
     body = "".join((first, *(_without_header(part) for part in others)))
-    return f"# file not readable: {problem}; line numbers are relative\n{_with_comment(body)}"
+    return f"# file not readable: {mark_controls(problem)}; line numbers are relative\n{_with_comment(body)}"
 
 
 def _without_header(diff: str) -> str:

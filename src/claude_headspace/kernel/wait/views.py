@@ -9,7 +9,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.envelope import SECOND
-from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_hidden
+from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_controls, find_hidden
 from claude_headspace.kernel.text import Time, iso, optional_iso, strings_in
 from claude_headspace.kernel.views.fields import View, view_of
 from claude_headspace.kernel.wait.grants import WARNINGS, Grant, GrantOption, lifetime_of
@@ -98,6 +98,8 @@ class RequestView(msgspec.Struct, frozen=True, kw_only=True):
     """The change of the file as a unified diff; empty if the request edits no file."""
     arguments: dict[str, Any] = {}
     """The named arguments of the tool."""
+    path: str = ""
+    """The file that the call edits, as the call names it; empty if it edits none."""
     complete: bool = True
     """False if something is left out."""
     left_out: int = 0
@@ -109,7 +111,9 @@ class WaitDetailsView(WaitFields, frozen=True, kw_only=True):
 
     request: RequestView
     hidden_characters: tuple[HiddenCharacter, ...]
-    """Hidden characters in `request.text`; those in other parts and entities in a plan have position -1."""
+    """Hidden characters in `request.text`; those in other parts and entities in a plan have position -1. In paths and
+    names, line feeds and tabs are hidden characters, too.
+    """
     suggestions: tuple[GrantOptionView, ...]
     """What can be granted together with the answer. A change of the mode is last: it allows more than this request."""
 
@@ -123,17 +127,19 @@ def wait_details_view(wait: Wait, request: RequestView, options: Sequence[GrantO
     """A wait with the complete request."""
     choices = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
     formatted = (html.unescape(request.text),) if wait.kind == "plan" else ()
-    hidden = find_hidden_in_request(request, *formatted, *choices)
+    hidden = find_hidden_in_request(request, *formatted, *choices, tool=wait.tool or "")
     suggestions = _option_views(sorted(options, key=lambda option: option.kind == "mode"))
     return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
 
 
-def find_hidden_in_request(request: RequestView, *options: str) -> tuple[HiddenCharacter, ...]:
+def find_hidden_in_request(request: RequestView, *options: str, tool: str = "") -> tuple[HiddenCharacter, ...]:
     """The hidden characters of the text, then each kind that is only in the other parts or the options, once."""
     found = find_hidden(request.text)
     known = {each.code for each in found}
     parts = (request.diff, *_texts(request.arguments), *options)
+    names = (request.path, tool, *request.arguments)
     others = {each.code: each for part in parts for each in find_hidden(part)}
+    others |= {each.code: each for name in names for each in find_controls(name)}
     return (*found, *(msgspec.structs.replace(each, at=-1) for code, each in others.items() if code not in known))
 
 

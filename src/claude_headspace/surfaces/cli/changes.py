@@ -29,4 +29,6 @@ def diff(
     if as_json:
         output.write_json(changes)
     else:
-        output.screen().show_in_pager(stat_lines(changes) if stat else change_lines(changes))
+        screen = output.screen()
+        width = screen.width if screen.is_interactive else output.UNLIMITED_WIDTH
+        screen.show_in_pager(stat_lines(changes) if stat else change_lines(changes, width))

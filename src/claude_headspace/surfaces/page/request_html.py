@@ -46,6 +46,8 @@ def _content(details: WaitDetailsView) -> list[str]:
     request = details.request
     if request.diff:
         return [f"<p>{agent_text(request.text)}</p>", diff_html(request.diff, request.text)]
+    if details.kind == "permission" and not request.arguments and request.text == details.tool:
+        return ["<p>(no arguments)</p>"]
     others = {name: value for name, value in request.arguments.items() if value != request.text}
     if details.kind == "permission" and request.arguments and len(others) == len(request.arguments):
         return [_arguments(others)]

@@ -57,6 +57,22 @@ def cut(text: str, width: int) -> str:
     return (whole if cell_len(whole) * 2 >= width else head).rstrip(" ,;:.") + "…"
 
 
+_MARK = re.compile(r"⟦U\+[0-9A-F]{4,6}⟧")
+
+
+def chop(text: str, width: int) -> list[str]:
+    """A text in pieces of at most this width. A mark of a hidden character is not split."""
+    pieces = list[str]()
+    while cell_len(text) > width:
+        end = len(chop_cells(text[: 4 * width], width)[0])
+        start = text.rfind("⟦", 0, end)
+        mark = _MARK.match(text, start) if start > 0 else None
+        end = start if mark is not None and mark.end() > end else end
+        pieces.append(text[:end])
+        text = text[end:]
+    return [*pieces, text]
+
+
 def wrap(text: str, width: int, taken: int = 0) -> list[str]:
     """Wrap a text between words. The first line is shorter by `taken`."""
     broken: list[str] = []
@@ -67,7 +83,7 @@ def wrap(text: str, width: int, taken: int = 0) -> list[str]:
             if current and cell_len(longer) > width - (0 if broken else taken):
                 broken.append(current)
                 longer = word
-            *full, current = chop_cells(longer, width) if cell_len(longer) > width else [longer]
+            *full, current = chop(longer, width)
             broken += full
         broken.append(current)
     return broken

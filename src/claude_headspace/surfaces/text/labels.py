@@ -172,8 +172,9 @@ def tool_text(tool: Json) -> str:
 
 
 def _about(tool: str, text: str) -> str:
-    """What a tool call is about; for a file only its name."""
-    return text.rstrip("/").rpartition("/")[2] if find_tool(tool).kind in FILE_KINDS else one_line(text)
+    """What a tool call is about; for a file only its name, unless its path has unusual characters."""
+    is_plain_path = find_tool(tool).kind in FILE_KINDS and text.isprintable() and " " not in text
+    return text.rstrip("/").rpartition("/")[2] if is_plain_path else one_line(text)
 
 
 def _is_done(agent: Json) -> bool:

@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.changes import change_lines
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.widgets import LinePane
@@ -27,7 +28,8 @@ class ChangesPanel(ModalScreen[None]):
     def __init__(self, name: str, changes: Json, palette: str) -> None:
         super().__init__()
         self._agent_name = name
-        self._lines = change_lines(changes)
+        self._changes = changes
+        self._lines: list[Line] = []
         self._palette = palette
 
     def compose(self) -> ComposeResult:
@@ -36,7 +38,15 @@ class ChangesPanel(ModalScreen[None]):
     def on_mount(self) -> None:
         pane = self.query_one(LinePane)
         pane.border_title, pane.border_subtitle = f"changes of {self._agent_name}", "↑ ↓ scroll · esc close"
-        self.call_after_refresh(lambda: pane.show(self._lines, to_top=True))
+        self.call_after_refresh(self._show, to_top=True)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show, to_top=False)
+
+    def _show(self, *, to_top: bool) -> None:
+        pane = self.query_one(LinePane)
+        self._lines = change_lines(self._changes, max(pane.size.width - 1, 20))
+        pane.show(self._lines, to_top=to_top)
 
     def action_scroll(self, by: int) -> None:
         pane = self.query_one(LinePane)

@@ -30,12 +30,13 @@ def texts(config: ConfigDir, tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("url", [None, "http://127.0.0.1:5055"])
 def test_a_fresh_installation_has_no_problem(config: ConfigDir, tmp_path: Path, url: str | None) -> None:
-    """With both transports, also beside hooks of others, and nothing has to be repaired."""
+    """Also beside hooks of others, and nothing has to be repaired. Hooks over HTTP get no decisions."""
     settings = json.loads(config.settings.read_text())
     settings["hooks"]["Stop"].insert(0, {"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]})
     config.settings.write_text(json.dumps(settings))
     installed.install(plan_install(config, REGISTERED, url), tmp_path / "state", TOKEN)
-    assert texts(config, tmp_path) == []
+    expected = ["the hooks in settings use HTTP, which gets no decisions"] if url else []
+    assert texts(config, tmp_path) == expected
     assert inspection.repair(config, tmp_path / "state", TOKEN) == []
 
 
@@ -56,6 +57,24 @@ def test_settings_of_every_level_can_turn_hooks_off(tmp_path: Path, settings: di
     [found] = [problem for path in files for problem in inspection.switch_problems(path, "managed")]
     assert found.text.startswith(text)
     assert str(files[1]) in found.hint
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"disableAllHooks": false, "disableAllHooks": true}',
+        '{"n": ' + "9" * 5_000 + ', "disableAllHooks": true}',
+        '{"n": ' + "[" * 3_000 + "]" * 3_000 + ', "disableAllHooks": true}',
+        '\ufeff{"disableAllHooks": true}',
+        '{"disableAllHooks": true, // a comment\n}',
+    ],
+    ids=["twice", "digits", "nested", "byte order mark", "comment"],
+)
+def test_unusual_texts_hide_no_switch(tmp_path: Path, content: str) -> None:
+    """What the client may accept is reported."""
+    path = tmp_path / "settings.json"
+    path.write_text(content)
+    assert [problem.file for problem in inspection.switch_problems(path, "x")] == [path]
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"no JSON", b"\xff", b'{"disableAllHooks": false}', b'{"env": []}'])

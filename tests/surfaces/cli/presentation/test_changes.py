@@ -37,9 +37,9 @@ def test_a_file_with_its_diff() -> None:
         " kept",
         "\\ No newline at end of file",
         "",
-        "1 file changed, 1 lines added, 0 removed.",
+        "1 file changed, 1 line added, 0 removed.",
     ]
-    assert [line[0].role for line in lines[1:6]] == ["hunk", "removed", "added", "", "dim"]
+    assert [line[0].role for line in lines[1:6]] == ["hunk", "removed", "added", "said", "dim"]
 
 
 def test_counts_only() -> None:

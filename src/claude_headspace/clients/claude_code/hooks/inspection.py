@@ -8,7 +8,9 @@ Rules
 - An edited hook script is reported, not replaced: it can be of another version.
 """
 
+import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -17,14 +19,19 @@ from pathlib import Path
 
 import msgspec
 
+from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.hooks import settings_file
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED, SINCE, timeout_of
 from claude_headspace.clients.claude_code.hooks.files import read_file, write_file, write_link
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, script_text
 from claude_headspace.clients.claude_code.wire import kebab
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.kernel.hooks import HookKind
 
 INSTALL = "Run `headspace install`."
+SWITCH_TRANSPORT = "`headspace install` switches to the hook script."
+JUDGED = hook_names((HookKind.BEFORE_TOOL,))
+"""The hooks that wait for a decision."""
 
 SWITCHES = {
     "disableAllHooks": "turns all hooks off",
@@ -67,11 +74,8 @@ def installed_files(config: ConfigDir) -> list[Path]:
 
 
 def switch_problems(path: Path, name: str) -> Iterator[Problem]:
-    """What a settings file turns off. The client ignores a file that it cannot read."""
-    try:
-        found = _parse(path)
-    except BadConfiguration:
-        return
+    """What a settings file turns off."""
+    found = _parse_as_client(path)
     for key, effect in SWITCHES.items():
         if found.get(key):
             yield Problem(f"`{key}` in {name} {effect}", f"Remove it from {path}.", path)
@@ -96,6 +100,8 @@ def hook_problems(config: ConfigDir, name: str) -> Iterator[Problem]:
         if events:
             shown = "all hooks" if len(events) == len(REGISTERED) - len(SINCE) else f"the hooks {_list(events)}"
             yield Problem(f"{shown} of Headspace are {what} in {name}", INSTALL, config.settings)
+    if any(hook.get("type") == "http" for event in JUDGED for hook in own.get(event, ())):
+        yield Problem(f"the hooks in {name} use HTTP, which gets no decisions", SWITCH_TRANSPORT, config.settings)
 
 
 def _effective(group: object) -> list[settings_file.Json]:
@@ -117,6 +123,22 @@ def _is_complete(hook: settings_file.Json, event: str, config: ConfigDir) -> boo
 def _list(events: list[str]) -> str:
     shown = ", ".join(events[:3])
     return f"{shown} and {len(events) - 3} more" if len(events) > 3 else shown
+
+
+def _parse_as_client(path: Path) -> settings_file.Json:
+    """The settings as the client reads them: of duplicate keys the last counts, and numbers can be of any length.
+
+    In a text that cannot be parsed here, only the switches are searched: the client may be more tolerant.
+    """
+    try:
+        text = (read_file(path) or b"").decode("utf-8", "replace").removeprefix(settings_file.BYTE_ORDER_MARK)
+    except BadConfiguration:
+        return {}
+    try:
+        found = json.loads(text or "{}", parse_int=float)
+    except (ValueError, RecursionError):
+        return {key: True for key in SWITCHES if re.search(rf'"{key}"\s*:\s*true', text)}
+    return found if isinstance(found, dict) else {}
 
 
 def _parse(path: Path) -> settings_file.Json:

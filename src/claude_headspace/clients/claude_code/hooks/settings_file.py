@@ -156,7 +156,7 @@ def parse(text: str, name: str) -> Json:
         settings = json.loads(bare, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as error:
         raise _bad_settings(name, f"line {error.lineno}, column {error.colno}: {error.msg}") from error
-    except (_DuplicateKey, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a duplicate key, a number with thousands of digits, deep nesting
         raise _bad_settings(name, str(error)) from error
     return _check(settings, name)
 

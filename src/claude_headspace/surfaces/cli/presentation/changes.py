@@ -3,24 +3,23 @@
 Hidden characters are shown as marks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from claude_headspace.kernel.hidden_characters import make_visible
-from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line
+from claude_headspace.kernel.hidden_characters import make_visible, mark_controls
+from claude_headspace.kernel.text import count
+from claude_headspace.surfaces.cli.output import EMPTY_LINE, UNLIMITED_WIDTH, Line, Span, dim, line
+from claude_headspace.surfaces.cli.presentation.diffs import diff_lines, parse_diff
 from claude_headspace.surfaces.text.formatting import Json
 
-ROLES = {"@": "hunk", "+": "added", "-": "removed", "#": "dim", "\\": "dim"}
-"""The role of a line of a diff by its first character."""
-HEADERS = ("--- ", "+++ ")
 TAB = "    "
 COMMIT_LENGTH = 10
 
 
-def change_lines(changes: Json) -> list[Line]:
-    """Everything: the commits, and each file with its diff."""
+def change_lines(changes: Json, width: int = UNLIMITED_WIDTH) -> list[Line]:
+    """Everything: the commits, and each file with its diff. A terminal shows line numbers if it is wide enough."""
     lines = _commits(changes["commits"])
     for file in changes["files"]:
-        lines += [*([EMPTY_LINE] if lines else []), _heading(file), *_diff(file)]
+        lines += [*([EMPTY_LINE] if lines else []), _heading(file), *_diff(file, width)]
     return [*lines, *([EMPTY_LINE] if lines else []), *_summary(changes)]
 
 
@@ -50,20 +49,17 @@ def _heading(file: Json) -> Line:
     )
 
 
-def _diff(file: Json) -> Iterator[Line]:
+def _diff(file: Json, width: int) -> list[Line]:
     """The lines of a diff, without the names of the file, which the heading has."""
-    in_hunk = False
-    for text in make_visible(file["diff"]).split("\n"):
-        in_hunk = in_hunk or text.startswith("@@")
-        if text and (in_hunk or not text.startswith(HEADERS)):
-            yield line(Span(text.rstrip("\r").replace("\t", TAB), ROLES.get(text[0], "")))
+    diff = make_visible(file["diff"].replace("\r\n", "\n").replace("\t", TAB))
+    return diff_lines([each for each in parse_diff(diff) if each.text and not each.is_file_name], width)
 
 
 def _summary(changes: Json) -> list[Line]:
-    count, lines = len(changes["files"]), list[Line]()
-    if count:
-        files = "1 file" if count == 1 else f"{count} files"
-        lines.append(line(f"{files} changed, {changes['added']} lines added, {changes['removed']} removed."))
+    lines = list[Line]()
+    if changes["files"]:
+        files, added = count(len(changes["files"]), "file"), count(changes["added"], "line")
+        lines.append(line(f"{files} changed, {added} added, {changes['removed']} removed."))
     elif not changes["commits"]:
         lines.append(line("No changes."))
     if not changes["complete"]:
@@ -73,10 +69,10 @@ def _summary(changes: Json) -> list[Line]:
     return lines
 
 
-def _left_out(count: int) -> str:
-    return f"{count:,} characters left out" if count else "a part is left out"
+def _left_out(characters: int) -> str:
+    return f"{characters:,} characters left out" if characters else "a part is left out"
 
 
 def _one_line(text: str) -> str:
     """A name or a title on one line."""
-    return make_visible(text).replace("\n", "⟦U+000A⟧").replace("\t", TAB)
+    return make_visible(mark_controls(text))

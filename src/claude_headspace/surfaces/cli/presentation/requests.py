@@ -9,15 +9,11 @@ Rules
 from collections.abc import Sequence
 from datetime import datetime
 
-from rich.cells import chop_cells
-
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
-from claude_headspace.surfaces.text.formatting import Json, ago
+from claude_headspace.surfaces.cli.presentation.diffs import CONTINUATION, diff_lines, parse_diff
+from claude_headspace.surfaces.text.formatting import Json, ago, chop
 
-CONTINUATION = "⤷ "
-DIFF_ROLES = (("+++", "strong"), ("---", "strong"), ("@@", "hunk"), ("#", "dim"), ("+", "added"), ("-", "removed"))
-"""The role of a line of a diff by its beginning; the first one counts."""
 MAX_NAMED = 5
 """How many kinds of hidden characters are named."""
 
@@ -29,7 +25,7 @@ def request_lines(details: Json, width: int) -> list[Line]:
     if not details["questions"]:
         lines += verbatim(request["text"], width, "said")
     if request["diff"]:
-        lines += [EMPTY_LINE, *diff_lines(request["diff"], width)]
+        lines += [EMPTY_LINE, *diff_lines(list(parse_diff(request["diff"])), width)]
     return lines
 
 
@@ -56,17 +52,8 @@ def verbatim(text: str, width: int, role: str = "") -> list[Line]:
     return [each for part in text.rstrip("\n").split("\n") for each in _chopped(part, width, role)]
 
 
-def diff_lines(diff: str, width: int) -> list[Line]:
-    """A unified diff in colours."""
-    return [each for part in diff.rstrip("\n").split("\n") for each in _chopped(part, width, _diff_role(part))]
-
-
-def _diff_role(text: str) -> str:
-    return next((role for start, role in DIFF_ROLES if text.startswith(start)), "said")
-
-
 def _chopped(text: str, width: int, role: str) -> list[Line]:
-    first, *others = chop_cells(text, max(width - len(CONTINUATION), 10)) or [""]
+    first, *others = chop(text, max(width - len(CONTINUATION), 10))
     return [line(Span(first, role)), *(line(Span(CONTINUATION, "dim"), Span(each, role)) for each in others)]
 
 

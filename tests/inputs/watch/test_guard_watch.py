@@ -1,0 +1,149 @@
+"""The watch of the guards: what is wrong, since when, and until when."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_headspace.clients.claude_code.config_dirs import update_config_dirs
+from claude_headspace.clients.claude_code.hooks import installation as installed
+from claude_headspace.clients.claude_code.hooks.events import REGISTERED
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install
+from claude_headspace.config import Paths, find_paths
+from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.guard_watch import HOOKLESS_AFTER, GuardWatch
+from claude_headspace.kernel.agent import Agent, Project, Session
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.testing import ManualClock
+
+START: Micros = 1_900_000_000 * SECOND
+TOKEN = "hs_ingest_1"
+
+
+class Watched:
+    """A watch over one installation."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths: Paths = find_paths({"HEADSPACE_HOME": str(root / "headspace")})
+        self.paths.create_directories()
+        self.config = ConfigDir(root / ".claude")
+        installed.install(plan_install(self.config, REGISTERED), self.paths.state, TOKEN)
+        os.utime(self.config.record, (START / SECOND, START / SECOND))
+        update_config_dirs(self.paths, installed=[self.config.path])
+        self.clock = ManualClock(START + 60 * SECOND)
+        self.agents = AgentCache("desk")
+        self.others: list[tuple[str, str]] = []
+        self.past: list[tuple[str, Micros]] = []
+        self.watch = GuardWatch(
+            self.paths,
+            TOKEN,
+            self.clock,
+            self.agents,
+            lambda: self.others,
+            lambda text, at: self.past.append((text, at)),
+        )
+
+    def texts(self) -> list[str]:
+        """The problems after another look."""
+        asyncio.run(self.watch.check())
+        return [problem.text for problem in self.watch.problems]
+
+    def run_agent(self, cwd: Path, config: Path, **fields: Any) -> None:
+        """Add a running agent."""
+        session = Session(
+            id="s",
+            agent_id="a",
+            client_id="one",
+            ordinal=1,
+            source="startup",
+            started_at=START,
+            transcript_path=f"{config}/projects/x/one.jsonl",
+        )
+        project = Project("p", "shop", str(cwd))
+        fields = {"created_at": START + SECOND, **fields}
+        self.agents.update(
+            Agent(id="a", name="calm-otter", host="desk", client="x", project=project, pid=7, session=session, **fields)
+        )
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    """A watch without problems."""
+    found = Watched(tmp_path)
+    assert found.texts() == []
+    assert found.watch.health()[1:] == (None, "on; hooks in 1 config dir")
+    return found
+
+
+def test_a_problem_lasts_from_the_change_to_the_correction(watched: Watched) -> None:
+    """It begins when its file changed, keeps that time, and is recorded when it is over."""
+    before = watched.config.settings.read_text()
+    watched.config.settings.write_text(json.dumps({**json.loads(before), "disableAllHooks": True}))
+    os.utime(watched.config.settings, (START / SECOND + 20, START / SECOND + 20))
+    for _ in range(2):
+        [text] = watched.texts()
+        assert [problem.since for problem in watched.watch.problems] == [START + 20 * SECOND]
+        os.utime(watched.config.settings, (START / SECOND + 30, START / SECOND + 30))
+    assert "Remove it from" in str(watched.watch.health()[1])
+    watched.config.settings.write_text(before)
+    assert watched.texts() == []
+    assert watched.past == [(f"guards were off: {text}", START + 20 * SECOND)]
+
+
+def test_problems_of_other_components_begin_when_they_are_seen(watched: Watched) -> None:
+    """They have no file."""
+    watched.others.append(("the preset is off", "Change it."))
+    assert watched.texts() == ["the preset is off"]
+    assert watched.watch.problems[0].since == watched.clock()
+
+
+def test_settings_of_an_agent_are_watched_while_it_runs(watched: Watched, tmp_path: Path) -> None:
+    """Of its project, and of its config dir if that has no installation (a plugin provides the hooks)."""
+    project, config = tmp_path / "shop", tmp_path / "other"
+    for path in (project / ".claude" / "settings.local.json", config / "settings.json"):
+        path.parent.mkdir(parents=True)
+        path.write_text('{"disableAllHooks": true}')
+    assert watched.texts() == []
+    watched.run_agent(project, config)
+    assert len(watched.texts()) == 2
+    watched.run_agent(project, config, ended_at=START + 2 * SECOND)
+    assert watched.texts() == []
+
+
+def test_an_agent_that_works_without_a_hook_is_reported(watched: Watched, tmp_path: Path) -> None:
+    """After a minute, if it was started after the installation. Its first hook ends the report."""
+    watched.run_agent(tmp_path, watched.config.path, busy_at=START + 2 * SECOND)
+    assert watched.texts() == []
+    watched.clock.now += HOOKLESS_AFTER
+    assert watched.texts() == ["calm-otter runs without hooks"]
+    watched.run_agent(tmp_path, watched.config.path, busy_at=START + 2 * SECOND, last_hook_at=START + 3 * SECOND)
+    assert watched.texts() == []
+    watched.run_agent(tmp_path, watched.config.path, busy_at=START + 2 * SECOND, created_at=START - SECOND)
+    assert watched.texts() == []
+    watched.run_agent(tmp_path, tmp_path / "other", busy_at=START + 2 * SECOND)
+    assert watched.texts() == []
+
+
+def test_settings_that_cannot_be_parsed_do_not_end_the_watch(watched: Watched) -> None:
+    """They are a problem, like missing hooks."""
+    before = watched.config.settings.read_text()
+    for text in (
+        '{"n": ' + "9" * 5_000 + "}",
+        "[" * 100_000,
+        '{"hooks": {"Stop": [7, {"hooks": 7}, {"matcher": []}]}}',
+    ):
+        watched.config.settings.write_text(text)
+        assert watched.texts() != []
+    watched.config.settings.write_text(before)
+    assert watched.texts() == []
+
+
+def test_a_repair_is_recorded(watched: Watched) -> None:
+    """The file is restored, and no problem remains."""
+    watched.config.script.unlink()
+    assert watched.texts() == []
+    assert "was missing" in watched.past[0][0]
+    assert watched.config.script.exists()
