@@ -1,8 +1,9 @@
 """Answers: the time until a question can be answered on an open page, and from the click until the client continues.
 
 Hooks: the installed hook script asks, run as Claude Code runs it, with the inbox open in a real Chromium. The first
-time is from the start of the script until an enabled button is painted. The second time is from the click until the
-end of the script, which is when the client has its answer.
+time is from the start of the script until the complete request and its button are painted. The button becomes active
+half a second later, so that no answer is given by accident. The second time is from the click until the end of the
+script, which is when the client has its answer.
 
 Real client: it asks before every command, and each command records its start. Here the second time is from the click
 until that start, so it includes the client's own time.
@@ -37,7 +38,7 @@ WATCH = """
   window.held = {};
   const look = () => {
     for (const wait of document.querySelectorAll("article.wait")) {
-      if (wait.id in window.held || !wait.querySelector("button.main:not(:disabled)")) continue;
+      if (wait.id in window.held || !wait.querySelector(".request") || !wait.querySelector("button.primary")) continue;
       window.held[wait.id] = null;
       requestAnimationFrame(() => {
         const channel = new MessageChannel();
@@ -52,10 +53,18 @@ WATCH = """
 """
 """Runs in the page. A task after the next frame's callback is after its paint."""
 
+ACTIVE = """
+(id) => {
+  const wait = document.getElementById(id);
+  wait.scrollIntoView({ block: "nearest", behavior: "instant" });
+  return wait.querySelector("button.primary").getAttribute("aria-disabled") === "false";
+}
+"""
+
 CLICK = """
 (id) => {
   const clicked = performance.timeOrigin + performance.now();
-  document.getElementById(id).querySelector("button.main").click();
+  document.getElementById(id).querySelector("button.primary").click();
   return clicked;
 }
 """
@@ -111,6 +120,13 @@ def _shown(page: Any, known: set[str]) -> tuple[str, float]:
     return found[0], found[1] / 1000
 
 
+def _click(page: Any, wait: str) -> float:
+    """Allow the request as soon as its button is active. The time of the click."""
+    page.wait_for_function(ACTIVE, arg=wait)
+    clicked: float = page.evaluate(CLICK, wait) / 1000
+    return clicked
+
+
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +145,7 @@ def _hooks(options: Options, root: Path) -> list[Row]:
             hook = asking.fire("PermissionRequest", **call)
             wait, painted = _shown(page, known)
             appeared.append(painted - began)
-            clicked = page.evaluate(CLICK, wait) / 1000
+            clicked = _click(page, wait)
             hook.communicate()
             answered.append(time.time() - clicked)
             asking.hook("PostToolUse", tool_use_id=f"t{number}", tool_response={}, **call)
@@ -173,7 +189,7 @@ def _client(options: Options, root: Path) -> list[Row]:
 def _answered(workspace: Workspace, page: Any, known: set[str], number: int) -> float:
     """The time from the click to the start of the command."""
     wait, _painted = _shown(page, known)
-    clicked: float = page.evaluate(CLICK, wait) / 1000
+    clicked = _click(page, wait)
     file = workspace.home.project / f"began{number}"
     wait_until(lambda: file.exists() and file.stat().st_size > 0, "the command")
     return float(file.read_text()) - clicked

@@ -201,6 +201,16 @@ def test_files_and_variables_that_pages_name_exist(page: Path) -> None:
     assert not variables or variables <= set(re.findall(r"HEADSPACE_[A-Z_]*[A-Z]", programs()))
 
 
+def test_every_promise_of_security_names_a_test() -> None:
+    """Each row of a table with promises ends with files of tests, which exist."""
+    rows = re.findall(r"^\| (?!promise|-).*$", (ROOT / "docs/security.md").read_text(encoding="utf-8"), re.MULTILINE)
+    promises = [row for row in rows if re.search(r"`(tests/|test_)", row) or "the same file" in row]
+    names = {name for row in promises for name in re.findall(r"`(?:tests/[\w./]*?)?(\w+\.(?:py|toml))`", row)}
+    known = {path.name for path in (ROOT / "tests").rglob("*")}
+    assert len(promises) >= 40
+    assert names <= known
+
+
 def programs() -> str:
     """Return the source text of all programs that read environment variables."""
     code = [

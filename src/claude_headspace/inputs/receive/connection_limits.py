@@ -15,7 +15,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -41,25 +40,25 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_buffered_bytes: int = 64 * 1024 * 1024
 
 
-@dataclass(eq=False)
 class Connection:
     """One connection, as far as limits are concerned."""
 
-    peer: str
-    close: Callable[[str], None]
-    """Closes it, for a reason."""
-    is_paused: Callable[[], bool] = lambda: False
-    """Whether the daemon does not read from it."""
-    since: float = field(default_factory=time.monotonic)
-    """When it started to wait, or to receive."""
-    last_data: float = 0.0
-    receiving: bool = False
-    busy: bool = False
-    had_request: bool = False
-    received: int = 0
-    buffered: int = 0
-    is_closed: bool = False
-    """Whether it was closed because of a limit."""
+    def __init__(self, peer: str, close: Callable[[str], None], is_paused: Callable[[], bool] = lambda: False) -> None:
+        self.peer = peer
+        self.close = close
+        """Closes it, for a reason."""
+        self.is_paused = is_paused
+        """Whether the daemon does not read from it."""
+        self.since = time.monotonic()
+        """When it started to wait, or to receive."""
+        self.last_data = self.since
+        self.receiving = False
+        self.busy = False
+        self.had_request = False
+        self.received = 0
+        self.buffered = 0
+        self.is_closed = False
+        """Whether it was closed because of a limit."""
 
     def begin_request(self) -> None:
         """The first byte of a request arrived."""
