@@ -231,14 +231,13 @@ def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, 
 def test_a_changed_input_is_shown_and_confirmed(asking: AskingClient) -> None:
     """What runs, marked as changed, and what was asked for."""
     hook = asking.ask()
-    done = asking.headspace(
-        "approve", asking.agent["name"], "--input", '{"command": "make other\\nforged: x"}', "--yes"
-    )
+    new_input = '{"command": "make other\\nforged: x"}'
+    done = asking.headspace("approve", asking.agent["name"], "--input", new_input, "--yes")
     first, *others = done.stdout.splitlines()
     assert first.startswith("Allowed with a changed input: command: make other │ forged: x. Originally ")
     changed = others.index("  Changed input, which runs instead:")
     assert others[changed + 1 : changed + 3] == ["    command: make other", "      │ forged: x"]
-    assert COMMAND["tool_input"]["command"] in first
+    assert first.endswith(": make test")
     assert printed(hook)["decision"]["updatedInput"]["command"] == "make other\nforged: x"
     assert asking.daemon.get("/api/waits?all=true").json()[0]["answered"]["words"] == "allowed with a changed input"
 

@@ -1,7 +1,7 @@
 """Numbers as answers to a question with options. Pure.
 
-A person who writes 3 means the third option. If there is none, the answer is refused and lists the options. In quotes, a
-number is a text.
+A person who writes 3 means the third option. If there is none, the answer is refused and lists the options. A number in
+quotes is a text.
 """
 
 import re
