@@ -56,6 +56,12 @@ def test_marks_of_keywords_say_where_they_occur(keyword: str, text: str, is_foun
     assert (REDACTED in Redactor([rule("tok[-0-9]+", keyword)]).text(text)) is is_found
 
 
+def test_rules_with_the_same_keyword_are_all_tried() -> None:
+    """Also if the keyword has different marks."""
+    redact = Redactor([rule("tok-[0-9]+", "tok-"), rule("tok-[a-z]+", "*tok-")])
+    assert redact.text("tok-1 tok-a") == f"{REDACTED} {REDACTED}"
+
+
 def test_digits_entropy_and_exceptions_distinguish_secrets() -> None:
     """A match that fails one of them is ordinary text."""
     redact = Redactor([rule("k=(?P<secret>[a-z0-9]+)", "k=", digits=2, entropy=2.0, except_="abc.*")])
