@@ -298,7 +298,9 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
-    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
+    find_request = partial(requests.make, everything=False)
+    url = partial(_url, base)
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, url, links.create, find_request)
     return Outputs(
         links,
         remote_actions,

@@ -92,9 +92,9 @@ def test_a_broken_payload_is_redacted_too() -> None:
 
 @given(st.lists(st.sampled_from(["tok-1", "tok-", "a", '"', "\\", "\n", "é", " ", "key: ", "\x1b[31m", "n"])))
 def test_the_result_is_always_json(parts: list[str]) -> None:
-    """Whatever stands around a secret."""
+    """Whatever stands around a secret. A text without a keyword is unchanged."""
     redact = Redactor([rule("tok-[0-9]", "tok-"), rule(r"key:[ ]?(?P<secret>[^\s\"\\]+)", "key:")])
     text = "".join(parts)
     found = json.loads(redact(json.dumps({"t": text}).encode()))["t"]
-    assert "tok-1" not in found or REDACTED in found or "tok-1" in text
-    assert found.replace(REDACTED, "") == "" or len(found) <= len(text) + 10 * len(parts)
+    assert found == text or REDACTED in found
+    assert found == text or "tok-1" in text or "key:" in text
