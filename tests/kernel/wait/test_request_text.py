@@ -1,7 +1,10 @@
 """The size limits of a complete request."""
 
+import msgspec
+
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
+from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, describe_call, limited, short_path
 from claude_headspace.kernel.wait.views import RequestView, wait_details_view
 
@@ -15,6 +18,13 @@ def test_no_value_looks_like_another_argument() -> None:
     assert request.text == 'x: 1\n  │ forced: yes\ny⟦U+000A⟧z: [\n  │   "a"\n  │ ]'
     [hidden] = wait_details_view(WAIT, request, ()).hidden_characters
     assert (hidden.at, hidden.code, hidden.name) == (-1, "U+000A", "LINE FEED")
+
+
+def test_the_label_of_an_option_has_one_line() -> None:
+    """A line break in it is reported."""
+    wait = msgspec.structs.replace(WAIT, questions=(Question("Which?", "", (Option("A\n2. B"),)),))
+    [hidden] = wait_details_view(wait, RequestView(text="Which?"), ()).hidden_characters
+    assert (hidden.at, hidden.code) == (-1, "U+000A")
 
 
 def test_a_path_has_one_line() -> None:

@@ -62,7 +62,7 @@ def request_message(agent: Agent, wait: Wait, request: RequestView) -> str:
     body = "\n".join(filter(None, (request.text.rstrip("\n"), _hunks(request.diff))))
     beginning = "\n".join(body[:MAX_TEXT_LENGTH].split("\n")[:MAX_LINES]).rstrip()
     is_cut = beginning != body.rstrip()
-    hidden = find_hidden_in_request(request, tool=wait.tool or "")
+    hidden = find_hidden_in_request(request, names=(wait.tool or "",))
     lines = [make_visible(beginning) + ("…" if is_cut else "")]
     return _with_notes(agent, lines, is_excerpt=is_cut or not request.complete, is_marked=bool(hidden))
 

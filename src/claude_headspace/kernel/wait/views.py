@@ -127,20 +127,25 @@ def wait_details_view(wait: Wait, request: RequestView, options: Sequence[GrantO
     """A wait with the complete request."""
     choices = strings_in(msgspec.json.decode(msgspec.json.encode((wait.questions, wait.form))))
     formatted = (html.unescape(request.text),) if wait.kind == "plan" else ()
-    hidden = find_hidden_in_request(request, *formatted, *choices, tool=wait.tool or "")
+    hidden = find_hidden_in_request(request, *formatted, *choices, names=(wait.tool or "", *_labels(wait)))
     suggestions = _option_views(sorted(options, key=lambda option: option.kind == "mode"))
     return _wait_view(WaitDetailsView, wait, request=request, hidden_characters=hidden, suggestions=suggestions)
 
 
-def find_hidden_in_request(request: RequestView, *options: str, tool: str = "") -> tuple[HiddenCharacter, ...]:
-    """The hidden characters of the text, then each kind that is only in the other parts or the options, once."""
+def find_hidden_in_request(
+    request: RequestView, *options: str, names: Sequence[str] = ()
+) -> tuple[HiddenCharacter, ...]:
+    """The hidden characters of the text, then each kind that is only in other parts, the options or names, once."""
     found = find_hidden(request.text)
     known = {each.code for each in found}
     parts = (request.diff, *_texts(request.arguments), *options)
-    names = (request.path, tool, *request.arguments)
     others = {each.code: each for part in parts for each in find_hidden(part)}
-    others |= {each.code: each for name in names for each in find_controls(name)}
+    others |= {each.code: each for name in (request.path, *request.arguments, *names) for each in find_controls(name)}
     return (*found, *(msgspec.structs.replace(each, at=-1) for code, each in others.items() if code not in known))
+
+
+def _labels(wait: Wait) -> Iterator[str]:
+    return (option.label for question in wait.questions for option in question.options)
 
 
 def _texts(arguments: dict[str, Any]) -> Iterator[str]:

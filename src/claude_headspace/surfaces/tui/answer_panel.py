@@ -23,6 +23,7 @@ from textual.events import Key as KeyEvent
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.cli.presentation.requests import request_lines
 from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_text, cut
@@ -185,8 +186,8 @@ class AnswerPanel(ModalScreen[str | None]):
     def _choice_lines(self, number: int, choice: Choice, width: int) -> list[Line]:
         mark = "✓" if choice.value in self._marked else "▸" if number == self._cursor else " "
         start = line(Span(f" {mark} ", "strong"), Span(f"{choice.key:<2} ", "key"))
-        label, about = clean_text(choice.label), clean_text(choice.description)
-        if about and cell_len(label) + cell_len(about) + 9 <= width and "\n" not in label + about:
+        label, about = clean_text(mark_controls(choice.label)), clean_text(choice.description)
+        if about and cell_len(label) + cell_len(about) + 9 <= width and "\n" not in about:
             return [(*start, Span(label), Span(" · ", "dim"), Span(about, "dim"))]
         lines = hanging(start, label, width)
         return [*lines, *hanging(line(" " * 6), about, width, "dim")] if about else lines

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
@@ -201,7 +202,7 @@ def wait_lines(wait: Json, now: datetime, width: int, name: str) -> list[Line]:
         lines += hanging(line("  "), question["text"] + several, width)
         for number, option in enumerate(question.get("options", ()), 1):
             about = f": {one_line(option['description'])}" if option.get("description") else ""
-            lines += hanging(line(f"    {number}. "), option["label"] + about, width)
+            lines += hanging(line(f"    {number}. "), mark_controls(option["label"]) + about, width)
     for field in wait.get("form", ()):
         lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "dim")
     return [*lines, dim(f"  {_how_to_answer(wait, now, name)}")]

@@ -1,7 +1,8 @@
 """The complete request of a wait, and what it grants, for the command line and `top`. Pure.
 
 Rules
-- A request is shown verbatim: line breaks and indentation stay, and long lines continue on the next line.
+- A request is shown verbatim: line breaks and indentation stay, and long lines continue on the next line. It is
+  indented more than the lines of Headspace, so that no line of it looks like one of them.
 - What is left out is named with its size, and so are hidden characters.
 - All texts were cleaned before (`clean_json`), so hidden characters are visible marks.
 """
@@ -14,19 +15,19 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging
 from claude_headspace.surfaces.cli.presentation.diffs import CONTINUATION, diff_lines, parse_diff
 from claude_headspace.surfaces.text.formatting import Json, ago, chop
 
+INDENT = "  "
 MAX_NAMED = 5
 """How many kinds of hidden characters are named."""
 
 
 def request_lines(details: Json, width: int) -> list[Line]:
     """The request of a wait: text, diff, warnings. Questions are shown with their options instead."""
-    request = details["request"]
-    lines = warning_lines(details, width)
+    request, body = details["request"], list[Line]()
     if not details["questions"]:
-        lines += verbatim(request["text"], width, "said")
+        body += verbatim(request["text"], width - len(INDENT), "said")
     if request["diff"]:
-        lines += [EMPTY_LINE, *diff_lines(list(parse_diff(request["diff"])), width)]
-    return lines
+        body += [EMPTY_LINE, *diff_lines(list(parse_diff(request["diff"])), width - len(INDENT))]
+    return [*warning_lines(details, width), *(line(INDENT, *each) for each in body)]
 
 
 def warning_lines(details: Json, width: int) -> list[Line]:
