@@ -144,7 +144,7 @@ def test_the_complete_request_is_shown_and_printed(asking: AskingClient) -> None
     """`show` and `approve` contain every line of a command with its indentation."""
     hook = asking.ask("t1", SCRIPT)
     name = asking.agent["name"]
-    lines = ["  for each in a b", "  do", "      echo $each", "  done", "  git push --force"]
+    lines = ["    for each in a b", "    do", "        echo $each", "    done", "    git push --force"]
     assert "\n".join(lines) in asking.headspace("show", name).stdout
     done = asking.headspace("approve", name)
     assert done.stdout.startswith(f"Allowed: {name} wants to run: ")
@@ -159,7 +159,7 @@ def test_a_long_request_is_printed_completely_before_it_is_approved(asking: Aski
     name = asking.agent["name"]
     assert "left out" in asking.headspace("show", name).stdout
     done = asking.headspace("approve", name)
-    assert "\n".join(f"  {each}" for each in lines) in done.stdout
+    assert "\n".join(f"    {each}" for each in lines) in done.stdout
     assert "left out" not in done.stdout
     assert printed(hook)["decision"] == {"behavior": "allow"}
 
