@@ -73,6 +73,7 @@ def test_a_command_is_shown_verbatim(asking: AskingClient) -> None:
         "text": command,
         "diff": "",
         "arguments": {"command": command, "description": "Count"},
+        "path": "",
         "complete": True,
         "left_out": 0,
     }
@@ -137,7 +138,9 @@ def test_arguments_of_other_tools_are_named(asking: AskingClient) -> None:
     given = {"title": "Broken login", "labels": ["bug", "p1"], "body": "One\nTwo"}
     wait = details(asking, "mcp__tracker__create", given)
     assert wait["request"]["arguments"] == given
-    assert wait["request"]["text"] == 'title: Broken login\nlabels: [\n  "bug",\n  "p1"\n]\nbody: One\nTwo'
+    assert (
+        wait["request"]["text"] == 'title: Broken login\nlabels: [\n  │   "bug",\n  │   "p1"\n  │ ]\nbody: One\n  │ Two'
+    )
 
 
 def test_a_plan_is_shown_in_full(asking: AskingClient) -> None:
