@@ -102,6 +102,7 @@ def test_the_five_known_issues_are_described() -> None:
 
 
 def test_every_table_can_be_found() -> None:
-    """The index links to every table."""
+    """There is one table for each tool, and the index links to all of them."""
+    assert [path.stem for path in TABLES] == ["claude-os", "engine", "headspace", "plate-spinner"]
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert [path.name for path in TABLES if f"({path.name})" not in text] == []

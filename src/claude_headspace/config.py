@@ -185,7 +185,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         int, Meta(description="The same for the connections from one address.", ge=8)
     ] = 768
     idle_seconds: Annotated[
-        float, Meta(description="Seconds after which an HTTP connection without a request is closed.", gt=0)
+        float,
+        Meta(
+            description="Seconds after which an HTTP connection without requests, or that is not read, is closed.",
+            gt=0,
+        ),
     ] = 10.0
     request_seconds: Annotated[
         float,

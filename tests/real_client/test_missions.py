@@ -1,5 +1,7 @@
 """Missions with the real Claude Code: a conversation starts a worker and is resumed when the worker ends."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,4 +52,28 @@ def test_the_end_of_a_worker_resumes_its_conversation(runner: HeadlessRunner) ->
         assert sum("A worker has finished" in turn["text"] for turn in turns if turn["actor"] == "USER") == 1
         reminded = [request for request in map(str, model.requests) if "Report before you end" in request]
         assert reminded
+        client.close()
+
+
+def test_a_killed_worker_has_failed(runner: HeadlessRunner) -> None:
+    """Requirement: a killed worker is not reported as succeeded, although its last text ended a turn."""
+    installation, home = runner.installation, runner.home
+    script = {
+        "Send somebody": [reply(bash(START)), reply(text("On its way."))],
+        "without asking": [reply(text("There are four."))],
+        "Report before you end": [reply(text("This is never said."), held="never")],
+        "A worker has finished": [reply(text("So it was killed."))],
+    }
+    with ScriptedModel(script) as model:
+        client = Client(installation.terminals, home, model.url, *ALLOWED)
+        client.wait_until_ready()
+        client.write("Send somebody")
+        client.send()
+        wait_until(model.reached("never").is_set, "the reminder of the worker")
+        [worker] = [each for each in installation.daemon.agents() if each["mode"] == "background"]
+        os.kill(worker["pid"], signal.SIGKILL)
+        wait_until(lambda: "So it was killed." in client.screen, "the conversation to continue")
+        [mission] = installation.daemon.get("/api/missions").json()
+        assert mission["outcome"] == "failed"
+        assert "has failed after" in str(model.requests[-1])
         client.close()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_headspace.surfaces.cli.output import READING_SECONDS
 from tests.stories.asking_client import COMMAND, QUESTIONS, AskingClient, printed
 from tests.support import LIMIT_SECONDS, environment, running_daemon, wait_until
 
@@ -96,7 +97,9 @@ def test_a_number_that_is_no_option_is_refused(asking: AskingClient) -> None:
     assert answers == {"Which colour?": "Green, or 3", "Which sizes?": "S, L"}
 
 
-@pytest.mark.parametrize("given", [("1,2", "S"), ("2.", "S"), ("1 2", "S"), ("1", "1, 9"), ("1", "1,"), (" ", "1")])
+@pytest.mark.parametrize(
+    "given", [("1,2", "S"), ("2.", "S"), ("1 2", "S"), ("1", "1, 9"), ("1", "1,"), (" ", "1"), ("#3", "1")]
+)
 def test_numbers_that_name_no_option_are_never_free_text(asking: AskingClient, given: tuple[str, str]) -> None:
     """A list for a single choice, a number with a dot, an empty part: the error lists the options."""
     hook = asking.ask("q1", QUESTIONS)
@@ -197,7 +200,7 @@ def test_only_named_suggestions_are_granted_on_the_command_line(asking: AskingCl
 
 @pytest.mark.parametrize(("typed", "decision"), [("y\n", {"behavior": "allow"}), ("\n", None)])
 def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, decision: object) -> None:
-    """The complete request is shown before the question. Only y allows."""
+    """The complete request is shown before the question. Only y allows, and not within half a second."""
     hook = asking.ask("t1", SCRIPT)
     leader, terminal = pty.openpty()
     command = [sys.executable, "-m", "claude_headspace", "approve", asking.agent["name"]]
@@ -208,6 +211,14 @@ def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, 
             shown += os.read(leader, 4096)
         assert b"git push --force" in shown
         assert asking.held()[0]["answered"] is None
+        if decision:
+            os.write(leader, typed.encode())
+            while b"Too early" not in shown:
+                shown += os.read(leader, 4096)
+            while shown.count(b"[y/N]") < 2:
+                shown += os.read(leader, 4096)
+            assert asking.held()[0]["answered"] is None
+            time.sleep(2 * READING_SECONDS)
         os.write(leader, typed.encode())
         assert approve.wait(LIMIT_SECONDS) == (0 if decision else 1)
     os.close(leader)
@@ -215,6 +226,20 @@ def test_an_approval_on_a_terminal_asks_first(asking: AskingClient, typed: str, 
         assert asking.held()[0]["answered"] is None
         asking.headspace("deny", asking.agent["name"])
     assert printed(hook)["decision"]["behavior"] == ("deny" if decision is None else "allow")
+
+
+def test_a_changed_input_is_shown_and_confirmed(asking: AskingClient) -> None:
+    """What runs, marked as changed, and what was asked for."""
+    hook = asking.ask()
+    new_input = '{"command": "make other\\nforged: x"}'
+    done = asking.headspace("approve", asking.agent["name"], "--input", new_input, "--yes")
+    first, *others = done.stdout.splitlines()
+    assert first.startswith("Allowed with a changed input: command: make other │ forged: x. Originally ")
+    changed = others.index("  Changed input, which runs instead:")
+    assert others[changed + 1 : changed + 3] == ["    command: make other", "      │ forged: x"]
+    assert first.endswith(": make test")
+    assert printed(hook)["decision"]["updatedInput"]["command"] == "make other\nforged: x"
+    assert asking.daemon.get("/api/waits?all=true").json()[0]["answered"]["words"] == "allowed with a changed input"
 
 
 def test_a_permission_is_denied_with_a_message_on_the_command_line(asking: AskingClient) -> None:

@@ -86,6 +86,24 @@ def test_connections_without_progress_are_closed_and_others_stay(tmp_path: Path)
         assert "slow" in detail(daemon)
 
 
+def test_a_body_after_its_reply_does_not_keep_a_connection_open(tmp_path: Path) -> None:
+    """A request that is refused at once has a reply before its body."""
+    with running_daemon(tmp_path, idle_seconds=0.5) as daemon, connections(daemon, 1) as (early,):
+        early.sendall(b"POST /hook/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n")
+        assert early.recv(65_536).startswith(b"HTTP/1.1 415 ")
+        early.sendall(b"{}")
+        received(early)
+
+
+def test_a_client_that_does_not_read_is_disconnected(tmp_path: Path) -> None:
+    """Its replies would keep a connection busy forever."""
+    with running_daemon(tmp_path, idle_seconds=0.5) as daemon, socket.socket() as greedy:
+        greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        greedy.connect(("127.0.0.1", daemon.port))
+        greedy.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 200)
+        wait_until(lambda: "slow" in detail(daemon), "the connection to be closed")
+
+
 def test_half_sent_bodies_do_not_fill_the_memory(tmp_path: Path) -> None:
     """200 bodies with two megabytes each stay within the limit, and a complete hook is processed."""
     half = HEAD + b"Content-Length: 4000000\r\n\r\n" + b"x" * 1_900_000

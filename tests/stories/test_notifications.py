@@ -124,13 +124,32 @@ def test_a_notification_has_agent_place_request_and_link(tmp_path: Path, phone: 
         assert message["title"] == f"{agent['name']} wants to run"
         assert message["message"].splitlines() == [
             "make deploy",
-            EXCERPT,
             f"in s1 on {agent['host']}",
             f"https://headspace.example/agents/{agent['id']}",
         ]
         sent = status(daemon, "delivered")
         assert (sent["channel"], sent["kind"], sent["attempts"], sent["failure"]) == ("phone", "waiting", 1, "")
         assert daemon.agent(agent["id"])["notices"] == [sent]
+
+
+def test_a_notification_shows_the_arguments_and_the_diff(tmp_path: Path, phone: Receiver) -> None:
+    """Of a tool of an MCP server the arguments, of an edit the texts; a long request is an excerpt."""
+    calls: list[dict[str, Any]] = [
+        {"tool_name": "mcp__tracker__create", "tool_input": {"title": "Broken login", "label": "bug"}},
+        {"tool_name": "Edit", "tool_input": {"file_path": "/p/a.py", "old_string": "old", "new_string": "new"}},
+        {"tool_name": "Bash", "tool_input": {"command": "make it\n" * 30}},
+    ]
+    with daemon_with(tmp_path, channel("phone", phone)) as daemon:
+        for number, call in enumerate(calls):
+            hook(daemon, "session-start", f"s{number}", source="startup")
+            hook(daemon, "permission-request", f"s{number}", **call)
+            phone.wait(number + 1)
+        created, edited, made = (message["message"] for message in phone.wait(len(calls)))
+        assert created.startswith("title: Broken login\nlabel: bug\nin s0 on ")
+        assert "\n-old\n" in edited
+        assert "\n+new\n" in edited
+        assert made.startswith("make it\nmake it\n")
+        assert EXCERPT in made
 
 
 def test_a_repeated_need_is_notified_once(tmp_path: Path, phone: Receiver) -> None:

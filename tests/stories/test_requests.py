@@ -259,8 +259,14 @@ def test_only_the_selected_suggestion_is_granted_and_listed(asking: AskingClient
     wait = shown(asking, asking.held()[0]["id"])
     client = ApiClient(asking.daemon.url, {scope: asking.daemon.token(scope) for scope in (Scope.READ, Scope.ACT)})
     answered = client.answer(wait["id"], {"decision": "allow"}, grant=[wait["suggestions"][0]["id"]])["answered"]
-    granted = {"kind": "rule", "words": "Allow Bash(npm test:*)", "destination": "this project, for you"}
-    assert (answered["words"], answered["grants"]) == ("allowed with 1 grant", [granted])
+    granted = {
+        "kind": "rule",
+        "words": "Allow Bash(npm test:*)",
+        "destination": "this project, for you",
+        "lifetime": "in this project's settings, only for you, until you remove it",
+    }
+    option = {**granted, "id": wait["suggestions"][0]["id"], "warning": ""}
+    assert (answered["words"], answered["grants"]) == ("allowed with 1 grant", [option])
     assert printed(hook)["decision"] == {
         "behavior": "allow",
         "updatedPermissions": [{**SUGGESTED[0], "rules": RULES[:1]}],

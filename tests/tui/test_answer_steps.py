@@ -95,6 +95,14 @@ def test_a_question_is_repeated_after_an_empty_answer() -> None:
     assert answer == {"answers": {"Which colour?": "Red"}}
 
 
+def test_a_number_that_is_not_an_option_is_refused_with_the_options() -> None:
+    """Also in a text of one's own. In quotes it is a text."""
+    steps, answer = fill_in(make_wait("question", questions=[COLOUR]), ["12"], ["#3"], ['"12"'])
+    assert "12 is not an option of “Which colour?”. The options are: 1. " in steps[1].error
+    assert "#3 is not an option" in steps[2].error
+    assert answer == {"answers": {"Which colour?": '"12"'}}
+
+
 def test_a_field_is_repeated_until_it_is_valid() -> None:
     """The error is shown, and the other fields are kept."""
     steps, answer = fill_in(make_wait("elicitation", form=FORM), ["accept"], ["many"], ["10"], ["9"], ["yes"], ["S"])

@@ -204,7 +204,7 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
         check_may_write=stream.listener.require_host_name if stream.listener else None,
     )
     sanitizer = Sanitizer(Bounds(settings.max_text_bytes, settings.max_result_bytes), base.redactor)
-    submit = partial(_submit, engine)
+    submit = partial(_submit, engine, base.changes)
     envelopes = EnvelopeBuilder(base.host, clock, locations, sanitizer)
     sources = Sources(base.config_dirs, base.journal, submit, envelopes, agents)
     ancestry = clients.remembering(sources.ancestry)
@@ -214,8 +214,10 @@ def build_inputs(base: Base, stream: Stream) -> Inputs:
     return Inputs(engine, guard, agents, locations, sources, receiver, reconciler, clients)
 
 
-async def _submit(engine: EventWriter, envelope: Envelope, agent_id: str | None) -> Agent:
-    return (await engine.submit(envelope, agent_id)).agent
+async def _submit(engine: EventWriter, changes: ChangePublisher, envelope: Envelope, agent_id: str | None) -> Agent:
+    agent = (await engine.submit(envelope, agent_id)).agent
+    changes.publish_observation(agent)
+    return agent
 
 
 # --- hooks ------------------------------------------------------------------------------------------------------------
@@ -296,7 +298,9 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
-    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, partial(_url, base), links.create)
+    find_request = partial(requests.make, everything=False)
+    url = partial(_url, base)
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, url, links.create, find_request)
     return Outputs(
         links,
         remote_actions,
@@ -329,7 +333,8 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
-    base.changes.on_agent(hooks.notices.update_agent)
+    base.changes.on_observation(hooks.notices.update_agent)
+    base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)

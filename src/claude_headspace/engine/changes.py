@@ -29,6 +29,7 @@ class ChangePublisher:
 
     def __init__(self) -> None:
         self._agents: list[Callable[[Agent], None]] = []
+        self._observations: list[Callable[[Agent], None]] = []
         self._efforts: list[Callable[[Effort], None]] = []
         self._events: list[asyncio.Event] = []
         self._messages: list[tuple[Callable[[Sequence[StreamMessage]], None], Set[str] | None]] = []
@@ -36,6 +37,10 @@ class ChangePublisher:
     def on_agent(self, *subscribers: Callable[[Agent], None]) -> None:
         """Call these with every agent that changed."""
         self._agents.extend(subscribers)
+
+    def on_observation(self, *subscribers: Callable[[Agent], None]) -> None:
+        """Call these with every agent that was observed in a file or the process table. Hooks do not call them."""
+        self._observations.extend(subscribers)
 
     def on_effort(self, *subscribers: Callable[[Effort], None]) -> None:
         """Call these with every effort that changed."""
@@ -60,6 +65,10 @@ class ChangePublisher:
             _publish(agent, self._agents)
         for effort in efforts:
             _publish(effort, self._efforts)
+
+    def publish_observation(self, agent: Agent) -> None:
+        """Call the subscribers with an agent after an observation."""
+        _publish(agent, self._observations)
 
     def publish_messages(self, messages: Sequence[StreamMessage]) -> None:
         """Call the subscribers with committed stream messages."""

@@ -40,6 +40,19 @@ def test_busy_connections_are_never_closed() -> None:
     run(ConnectionLimits(max_connections=2), test)
 
 
+def test_a_reply_before_the_end_of_a_request_leaves_the_connection_idle() -> None:
+    """It can be closed; and a second request that is complete before the first reply keeps it busy."""
+    each = connection("a", [])
+    each.begin_request()
+    each.wait()
+    each.complete_request()
+    assert not each.is_busy
+    each.complete_request()
+    each.complete_request()
+    each.wait()
+    assert each.is_busy
+
+
 def test_the_peer_with_too_many_loses_its_own() -> None:
     """Also if another peer has waited longer."""
 

@@ -5,7 +5,7 @@ import pytest
 
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.kernel.agent import Agent, Answered
-from claude_headspace.kernel.notify.messages import EXCERPT
+from claude_headspace.kernel.notify.messages import EXCERPT, HIDDEN
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
 from tests.kernel.notify.cases import RULES, agent_with, failed_agent, finished_agent, seen_agent, waiting_agent
@@ -147,9 +147,9 @@ def test_a_long_plan_is_an_excerpt_and_a_short_one_is_not() -> None:
 
 
 def test_hidden_characters_are_visible_marks() -> None:
-    """In the request and in the location."""
+    """In the request and in the location. The text says that there are some."""
     story = Story()
     story.hook("SessionStart", source="startup")
     story.hook("PermissionRequest", tool_name="Bash", tool_input={"command": "rm \u202e x"})
     (need,) = needs(replace(story.agent, branch="ma\u200bin"), 10)
-    assert need.text == f"rm ⟦U+202E⟧ x\n{EXCERPT}\nin app (ma⟦U+200B⟧in) on laptop"
+    assert need.text == f"rm ⟦U+202E⟧ x\n{HIDDEN}\n{EXCERPT}\nin app (ma⟦U+200B⟧in) on laptop"

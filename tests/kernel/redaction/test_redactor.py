@@ -56,6 +56,12 @@ def test_marks_of_keywords_say_where_they_occur(keyword: str, text: str, is_foun
     assert (REDACTED in Redactor([rule("tok[-0-9]+", keyword)]).text(text)) is is_found
 
 
+def test_rules_with_the_same_keyword_are_all_tried() -> None:
+    """Also if the keyword has different marks."""
+    redact = Redactor([rule("tok-[0-9]+", "tok-"), rule("tok-[a-z]+", "*tok-")])
+    assert redact.text("tok-1 tok-a") == f"{REDACTED} {REDACTED}"
+
+
 def test_digits_entropy_and_exceptions_distinguish_secrets() -> None:
     """A match that fails one of them is ordinary text."""
     redact = Redactor([rule("k=(?P<secret>[a-z0-9]+)", "k=", digits=2, entropy=2.0, except_="abc.*")])
@@ -86,9 +92,9 @@ def test_a_broken_payload_is_redacted_too() -> None:
 
 @given(st.lists(st.sampled_from(["tok-1", "tok-", "a", '"', "\\", "\n", "é", " ", "key: ", "\x1b[31m", "n"])))
 def test_the_result_is_always_json(parts: list[str]) -> None:
-    """Whatever stands around a secret."""
+    """Whatever stands around a secret. A text without a keyword is unchanged."""
     redact = Redactor([rule("tok-[0-9]", "tok-"), rule(r"key:[ ]?(?P<secret>[^\s\"\\]+)", "key:")])
     text = "".join(parts)
     found = json.loads(redact(json.dumps({"t": text}).encode()))["t"]
-    assert "tok-1" not in found or REDACTED in found or "tok-1" in text
-    assert found.replace(REDACTED, "") == "" or len(found) <= len(text) + 10 * len(parts)
+    assert found == text or REDACTED in found
+    assert found == text or "tok-1" in text or "key:" in text

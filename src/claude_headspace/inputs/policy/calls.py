@@ -14,6 +14,7 @@ from claude_headspace.kernel.text import strings_in, strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 
 MAX_RECIPIENTS = 50
+MCP_PREFIX = "mcp__"
 
 Analyse = Callable[[Invocation], Effects]
 
@@ -98,7 +99,7 @@ def _find_message(tool: str, tool_input: dict[str, Any], book: RuleBook) -> Mess
     kind = next((kind for kind, tools in kinds if name_pattern(tools).fullmatch(tool)), None)
     fields = messaging.recipients
     if kind is None:
-        if not _messages_contact(tool, tool_input, messaging):
+        if not tool.startswith(MCP_PREFIX) or not _messages_contact(tool, tool_input, messaging):
             return None
         kind, fields = "send", (*fields, *messaging.contacts)
     addresses = [part.strip() for text in strings_under(tool_input, fields) for part in text.split(",")]
@@ -107,9 +108,8 @@ def _find_message(tool: str, tool_input: dict[str, Any], book: RuleBook) -> Mess
 
 def _messages_contact(tool: str, tool_input: dict[str, Any], messaging: Messaging) -> bool:
     """Whether a tool about contacts sends a message: its input has a text for somebody."""
-    if not tool.startswith("mcp__") or not name_pattern(messaging.contact).fullmatch(tool):
-        return False
-    return any(text.strip() for text in strings_under(tool_input, messaging.texts))
+    is_contact_tool = name_pattern(messaging.contact).fullmatch(tool) is not None
+    return is_contact_tool and any(text.strip() for text in strings_under(tool_input, messaging.texts))
 
 
 def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:

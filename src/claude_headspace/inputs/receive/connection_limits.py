@@ -4,7 +4,8 @@ A connection waits for a request, receives one, or is busy: its request is compl
 later (a held hook, a stream). Busy connections are never closed here.
 
 Rules
-- A connection that waits too long is closed. So is one that receives a request too slowly; a fast one may take longer.
+- A connection that waits too long is closed. So is one that receives a request too slowly, or whose client does not
+  read the reply.
 - Above a limit, the connection that has waited longest is closed in favour of a new one, so that a flood of idle
   connections never keeps hooks out. A new connection is refused only if all others are busy.
 - If requests that are not complete use too much memory, the one that has stalled longest is closed.
@@ -34,7 +35,7 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_connections: int = 1024
     max_per_peer: int = 768
     idle_seconds: float = 10.0
-    """Between two requests."""
+    """Between two requests, and until a client reads more of a reply."""
     request_seconds: float = 5.0
     """Before the first request, and between two parts of one."""
     max_buffered_bytes: int = 64 * 1024 * 1024
@@ -53,7 +54,10 @@ class Connection:
         """When it started to wait, or to receive."""
         self.last_data = self.since
         self.receiving = False
-        self.busy = False
+        self.unanswered = 0
+        """How many complete requests have no reply yet: -1 if a reply was sent before its request was complete."""
+        self.blocked_since: float | None = None
+        """Since when the client does not read a reply."""
         self.had_request = False
         self.received = 0
         self.buffered = 0
@@ -72,11 +76,18 @@ class Connection:
 
     def complete_request(self) -> None:
         """The request is complete."""
-        self.receiving, self.busy, self.had_request = False, True, True
+        self.receiving, self.had_request = False, True
+        self.unanswered += 1
 
     def wait(self) -> None:
         """The reply was sent."""
-        self.busy, self.since = False, time.monotonic()
+        self.unanswered -= 1
+        self.since = time.monotonic()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a complete request gets a reply, which the client reads."""
+        return self.unanswered > 0 and self.blocked_since is None
 
 
 class ConnectionGuard:
@@ -138,9 +149,9 @@ class ConnectionGuard:
         connection.buffered = 0
 
     def _close_oldest(self, connections: "list[Connection] | set[Connection]") -> bool:
-        waiting = [each for each in connections if not each.busy]
+        waiting = [each for each in connections if not each.is_busy]
         if waiting:
-            self._close(min(waiting, key=lambda each: each.since), CONNECTIONS)
+            self._close(min(waiting, key=lambda each: (each.receiving, each.since)), CONNECTIONS)
         return bool(waiting)
 
     def _close(self, connection: Connection, reason: str) -> None:
@@ -152,7 +163,7 @@ class ConnectionGuard:
     def _sweep(self) -> None:
         now = time.monotonic()
         for each in list(self._open):
-            if each.receiving and each.is_paused():
+            if each.receiving and each.blocked_since is None and each.is_paused():
                 each.since = each.last_data = now
             elif (reason := self._overdue(each, now)) is not None:
                 self._close(each, reason)
@@ -162,9 +173,11 @@ class ConnectionGuard:
 
     def _overdue(self, each: Connection, now: float) -> str | None:
         seconds = self.limits.request_seconds
+        if each.blocked_since is not None:
+            return SLOW if now - each.blocked_since > self.limits.idle_seconds else None
         if each.receiving:
             is_late = now - each.since > seconds + each.received / BYTES_PER_SECOND
             return SLOW if is_late or now - each.last_data > seconds else None
-        if each.busy:
+        if each.is_busy:
             return None
         return IDLE if now - each.since > (self.limits.idle_seconds if each.had_request else seconds) else None

@@ -1,19 +1,25 @@
 """The text of notifications: the agent, its location, and what it asks.
 
 Rules
-- A notification shows the beginning of a request. Unless that is all of it, it says so.
-- Hidden characters in texts of agents are visible marks.
+- A notification shows the beginning of a request: of the command, the plan, the arguments or the diff. Unless that is
+  all of it, it says so.
+- Hidden characters in texts of agents are visible marks, and the notification says that there are some.
 """
 
 from collections.abc import Callable, Collection, Sequence
 
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.hidden_characters import make_visible
+from claude_headspace.kernel.hidden_characters import has_hidden, make_visible
+from claude_headspace.kernel.wait.views import RequestView, find_hidden_in_request
 
 MAX_TITLE_LENGTH = 120
 MAX_TEXT_LENGTH = 600
+MAX_LINES = 15
 EXCERPT = "Excerpt: see the complete request before you answer."
+HIDDEN = "Contains hidden characters, shown as marks."
+REQUEST_KINDS = ("permission", "plan")
+"""The kinds of waits whose message shows the request."""
 
 PermissionVerb = Callable[[str], str]
 """Returns the verb for using a tool, as in "wants to run"; empty if there is none."""
@@ -46,7 +52,31 @@ def wait_text(agent: Agent, wait: Wait) -> str:
         lines += [f"  {number}. {_truncate(option.label, 80)}" for number, option in enumerate(question.options, 1)]
     # The summary of a permission is one line of its tool call: never the diff, the other arguments or the line breaks.
     is_excerpt = wait.kind == "permission" or any(line.endswith("…") for line in lines)
-    return "\n".join(filter(None, (*lines, EXCERPT if is_excerpt else "", location(agent))))
+    options = [option.label for question in wait.questions for option in question.options]
+    texts = (wait.summary, wait.text, *(question.text for question in wait.questions), *options)
+    return _with_notes(agent, lines, is_excerpt=is_excerpt, is_marked=any(map(has_hidden, texts)))
+
+
+def request_message(agent: Agent, wait: Wait, request: RequestView) -> str:
+    """The text for a wait with its request: the beginning of the text and of the diff, and the agent's location."""
+    body = "\n".join(filter(None, (request.text.rstrip("\n"), _hunks(request.diff))))
+    beginning = "\n".join(body[:MAX_TEXT_LENGTH].split("\n")[:MAX_LINES]).rstrip()
+    is_cut = beginning != body.rstrip()
+    hidden = find_hidden_in_request(request, tool=wait.tool or "")
+    lines = [make_visible(beginning) + ("…" if is_cut else "")]
+    return _with_notes(agent, lines, is_excerpt=is_cut or not request.complete, is_marked=bool(hidden))
+
+
+def _hunks(diff: str) -> str:
+    """A diff without the names of the file. What it says about itself stays."""
+    start = diff.find("@@ ")
+    comments = [line for line in diff[: max(start, 0)].split("\n") if line.startswith("#")]
+    return "\n".join((*comments, diff[start:].rstrip("\n"))) if start >= 0 else diff.rstrip("\n")
+
+
+def _with_notes(agent: Agent, lines: Sequence[str], *, is_excerpt: bool, is_marked: bool) -> str:
+    notes = (HIDDEN if is_marked else "", EXCERPT if is_excerpt else "", location(agent))
+    return "\n".join(filter(None, (*lines, *notes)))
 
 
 def error_title(agent: Agent) -> str:

@@ -51,7 +51,7 @@ class WordIndex:
         self._words, self._starts, self._ends = (defaultdict[bytes, list[Anchor]](list) for _ in range(3))
         for keyword, found in by_keyword.items():
             self._add(keyword, (keyword.strip("*").removeprefix("?").encode(), tuple(found)))
-        self._all = list({anchor[0]: anchor for anchor in self._anchors()}.values())
+        self._all = _distinct(self._anchors())
         self._known_words = frozenset(self._words)
 
     def _add(self, keyword: str, anchor: Anchor) -> None:
@@ -88,7 +88,11 @@ class WordIndex:
         found = [*self._always, *(anchor for word in known for anchor in self._words[word])]
         for word in {*long}:
             found += [*ends.get(word[-PART:], ()), *starts.get(word[:PART], ())]
-        return list({anchor[0]: anchor for anchor in found}.values())
+        return _distinct(found)
+
+
+def _distinct(anchors: Iterable[Anchor]) -> list[Anchor]:
+    return list({id(anchor): anchor for anchor in anchors}.values())
 
 
 def _rarest_word(keyword: str) -> str:

@@ -6,7 +6,8 @@
 
 Rules
 - Only a dialog whose hook is held open can be answered; other dialogs can only be answered in the terminal.
-- An answer that does not fit its wait is refused with a reason, before anything is stored.
+- An answer that does not fit its wait is refused with a reason, before anything is stored. A number that is not a label
+  of an option does not fit: it is never sent as a text.
 - An edited input replaces the whole input of the call; answers to questions are added to it.
 - An edited input with a mark for something that Headspace redacted or left out is refused.
 - An answer that lets the agent do something is given only to what was shown: everything that Headspace has.
@@ -23,6 +24,7 @@ from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsk
 from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.text import count, one_line, strings_in
 from claude_headspace.kernel.wait import forms
+from claude_headspace.kernel.wait.options import find_unknown_number, not_an_option, options_hint
 from claude_headspace.kernel.wait.request import Question
 
 _DECISIONS = {
@@ -67,7 +69,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forb
         if self.grant:
             return f"allowed with {count(len(self.grant), 'grant')}"
         decision = self.decision or "allow"
-        return _DECISIONS.get((kind, decision), _DECISIONS["permission", decision])
+        words = _DECISIONS.get((kind, decision), _DECISIONS["permission", decision])
+        return f"{words} with a changed input" if decision == "allow" and self.input is not None else words
 
 
 def _labels(answer: str | list[str]) -> str:
@@ -138,6 +141,9 @@ def _answers_mismatch(wait: Wait, answers: dict[str, str | list[str]] | None) ->
             return f"The question “{question.text[:200]}” has no answer."
         if len(given) > 1 and not question.several:
             return f"The question “{question.text[:200]}” takes one answer."
+        labels = [option.label for option in question.options]
+        if (number := find_unknown_number(given, labels)) is not None:
+            return f"{not_an_option(number, question.text[:200])} {options_hint(labels)}"
     return None
 
 

@@ -40,6 +40,7 @@ from claude_headspace.kernel.notify.plan import (
     plan,
 )
 from claude_headspace.kernel.notify.rules import PAGE
+from claude_headspace.kernel.wait.views import RequestView
 from claude_headspace.outputs.notify.attention import AttentionTracker
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
 from claude_headspace.outputs.notify.desktop import DeliveryFailed
@@ -52,6 +53,9 @@ T = TypeVar("T")
 
 AnswerLink = Callable[[Wait, str], str | None]
 """Returns the URL at which the recipients of a channel can answer a wait without signing in; None if there is none."""
+
+FindRequest = Callable[[Wait], RequestView | None]
+"""Returns the request of a wait, without its secrets; None if it is not known. Reads files."""
 
 TaskKey = tuple[str, str]
 """A need and a channel."""
@@ -69,6 +73,10 @@ MAX_UNSENT = 100
 
 def no_link(_wait: Wait, _to: str) -> None:
     """Return no link."""
+
+
+def no_request(_wait: Wait) -> None:
+    """Return no request."""
 
 
 class UnsentNeed(msgspec.Struct, frozen=True):
@@ -99,6 +107,7 @@ class Notifier(Loop):
         preferences_file: Path,
         base_url: Callable[[], str] = lambda: "",
         answer_link: AnswerLink = no_link,
+        find_request: FindRequest = no_request,
     ) -> None:
         super().__init__()
         self._host = host
@@ -110,6 +119,7 @@ class Notifier(Loop):
         self.channels = Channels(has_page=self._attention.has_page)
         self._base_url = base_url
         self._answer_link = answer_link
+        self._find_request = find_request
         self._agents: dict[str, Agent] = {}
         self._in_progress: set[TaskKey] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -264,7 +274,7 @@ class Notifier(Loop):
         claimed = [need for need in delivery.needs if await self._claim(need, delivery.channel)]
         if not claimed:
             return
-        message = self._compose_message(claimed, delivery.channel, preferences)
+        message = await asyncio.to_thread(self._compose_message, claimed, delivery.channel, preferences)
         receipt, failure = await self._send_message(delivery.channel, message, preferences)
         log.info("notified", channel=delivery.channel, needs=len(claimed), failure=failure or None)
         for need in claimed:
@@ -317,9 +327,25 @@ class Notifier(Loop):
         if len(needs) == 1:
             need = needs[0]
             link = self._find_answer_link(need, channel, preferences) or self._page_url(f"/agents/{need.agent.id}")
-            return Message(title=need.title, text=need.text, link=link, urgent=urgent, tag=need.id)
+            return Message(title=need.title, text=self._text_of(need), link=link, urgent=urgent, tag=need.id)
         title, text = messages.digest([need.agent.name for need in needs], [need.title for need in needs])
         return Message(title=title, text=text, link=self._page_url("/waits"), urgent=urgent, tag=needs[0].id)
+
+    def _text_of(self, need: Need) -> str:
+        """The text about a need. A wait is shown with the beginning of its request."""
+        wait = self._wait_of(need)
+        if wait is None or wait.kind not in messages.REQUEST_KINDS:
+            return need.text
+        try:
+            request = self._find_request(wait)
+        except Exception:
+            log.exception("request_not_read", wait=wait.id)
+            request = None
+        return messages.request_message(need.agent, wait, request) if request is not None else need.text
+
+    def _wait_of(self, need: Need) -> Wait | None:
+        agent = self._agents.get(need.agent.id, need.agent)
+        return next((wait for wait in agent.waits if wait.id == need.wait_id), None)
 
     def _page_url(self, path: str = "") -> str:
         base = self._base_url()
@@ -330,8 +356,7 @@ class Notifier(Loop):
         address = preferences.addresses.get(channel)
         if address is None or address.brief:
             return None
-        agent = self._agents.get(need.agent.id, need.agent)
-        wait = next((wait for wait in agent.waits if wait.id == need.wait_id), None)
+        wait = self._wait_of(need)
         return self._answer_link(wait, channel) if wait is not None else None
 
     # --- closing ---

@@ -7,6 +7,7 @@ Rules
 """
 
 import asyncio
+import time
 from typing import Any
 
 import msgspec
@@ -90,6 +91,16 @@ class HttpProtocol(HttpToolsProtocol):
         self._guard.release(self._connection)
         self._connection.wait()
         super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """The client does not read."""
+        self._connection.blocked_since = time.monotonic()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self._connection.blocked_since = None
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
         """Send the error and close the connection."""

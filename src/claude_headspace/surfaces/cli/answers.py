@@ -1,6 +1,5 @@
 """CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
@@ -10,10 +9,12 @@ import typer
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait.forms import convert_values
+from claude_headspace.kernel.wait.options import find_unknown_number, not_an_option, numbered, options_hint
 from claude_headspace.kernel.wait.request import Field
+from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
-from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text
+from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.labels import answer_result, wait_text
@@ -24,7 +25,6 @@ WaitOption = Annotated[
 ]
 INCOMPLETE = "Headspace does not have the complete request."
 OBJECT_HINT = "Pass a JSON object in single quotes."
-_LOOKS_LIKE_NUMBERS = re.compile(r"[\d,.\s]*")
 
 
 @examples("headspace approve calm-otter", "headspace approve calm-otter --grant rule-3f2a9c --yes")
@@ -61,11 +61,16 @@ def approve(
     if new_input is not None:
         answer["input"] = parse_object(new_input, "--input", OBJECT_HINT)
     screen = output.screen()
-    shown = [*_request_lines(target, screen.width), *_grant_lines(granted, screen.width)]
+    shown = [
+        *_request_lines(target, screen.width),
+        *_changed_input_lines(answer, screen.width),
+        *_grant_lines(granted, screen.width),
+    ]
     is_accepted = incomplete or target.wait["request"]["complete"]
     if not yes and not as_json and output.can_ask():
         screen.show([output.line(f"{target.name} {wait_text(target.shown)}"), *shown])
         question = "Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"
+        question = "Allow it with the changed input?" if new_input is not None else question
         if not output.confirm(question if is_accepted else f"{INCOMPLETE} {question}"):
             raise typer.Exit(1)
         shown = []
@@ -218,6 +223,15 @@ def _request_lines(target: _Target, width: int) -> list[output.Line]:
     return [output.line("  ", *each) for each in request_lines(target.shown, width - 2)]
 
 
+def _changed_input_lines(answer: Json, width: int) -> list[output.Line]:
+    """The input that runs in place of the requested one."""
+    if "input" not in answer:
+        return []
+    text = arguments_text(clean_json(answer["input"])) or "no arguments"
+    lines = [output.line("    ", *each) for each in verbatim(text, width - 4)]
+    return [output.line(output.Span("  Changed input, which runs instead:", "strong")), *lines]
+
+
 def _grant_lines(granted: Sequence[Json], width: int) -> list[output.Line]:
     return [
         each for grant in granted for each in output.hanging(output.line("Grants: "), suggestion_text(grant), width)
@@ -239,12 +253,8 @@ def _choose(questions: list[Json], given: list[str]) -> dict[str, list[str] | st
 
 
 def _question_text(question: Json) -> str:
-    options = _options_text(question)
+    options = numbered(_labels(question))
     return f"{question['text']} ({options})" if options else str(question["text"])
-
-
-def _options_text(question: Json) -> str:
-    return ", ".join(f"{number}. {option['label']}" for number, option in enumerate(question.get("options", ()), 1))
 
 
 def _picked(question: Json, text: str) -> list[str] | str:
@@ -258,14 +268,10 @@ def _picked(question: Json, text: str) -> list[str] | str:
 def _label(question: Json, part: str) -> str:
     """The label of an option by its number. What looks like numbers but is no option is an error, not free text."""
     labels = _labels(question)
-    if part in labels or not labels or not _LOOKS_LIKE_NUMBERS.fullmatch(part):
+    if find_unknown_number([part], labels) is None:
         return part
     if not part.isdecimal() or not 0 < int(part) <= len(labels):
-        raise BadRequest(
-            "no_such_option",
-            f"{part or 'Nothing'} is not an option of “{question['text']}”.",
-            f"The options are: {_options_text(question)}.",
-        )
+        raise BadRequest("no_such_option", not_an_option(part, question["text"]), options_hint(labels))
     return labels[int(part) - 1]
 
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -134,13 +135,22 @@ def hanging(start: Line, text: str, width: int, role: str = "", indent: int | No
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+READING_SECONDS = 0.5
+"""How long a question must be on the screen before it can be confirmed."""
+
+
 def confirm(question: str) -> bool:
-    """Ask a question on the terminal. Keys that were pressed before the question do not count."""
-    with suppress(termios.error, ValueError):
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    sys.stdout.write(f"{question} [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    """Ask a question on the terminal. Keys before it, and a yes within half a second after it, do not count."""
+    while True:
+        with suppress(termios.error, ValueError):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        sys.stdout.write(f"{question} [y/N] ")
+        sys.stdout.flush()
+        asked_at = time.monotonic()
+        is_yes = sys.stdin.readline().strip().lower() in ("y", "yes")
+        if not is_yes or time.monotonic() - asked_at >= READING_SECONDS:
+            return is_yes
+        sys.stdout.write("Too early: nothing was confirmed. Read the text above, then answer.\n")
 
 
 def can_ask() -> bool:

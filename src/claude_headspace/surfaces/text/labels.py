@@ -6,7 +6,8 @@ from datetime import datetime
 
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
 from claude_headspace.kernel.text import count
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, duration, one_line, parse_timestamp
+from claude_headspace.kernel.wait.request_text import arguments_text
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, one_line, parse_timestamp
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
 """The symbols of states, in the order of the board: agents that need a person first."""
@@ -117,8 +118,14 @@ def answer_result(agent: str, wait: Json, answer: Json) -> str:
     reason = f" Message: {one_line(answer['message'])}" if answer.get("message") else ""
     if wait["kind"] == "plan":
         return f"{'Denied' if done == 'Denied' else 'Approved'} the plan of {agent}.{reason}"
+    if answer.get("input") is not None:
+        given = one_line(arguments_text(answer["input"])) or "no arguments"
+        return f"{done} with a changed input: {cut(given, MAX_INPUT)}. Originally {agent} {wait_text(wait)}"
     return f"{done}: {agent} {wait_text(wait)}{reason and f'.{reason}'}"
 
+
+MAX_INPUT = 300
+"""Characters of a changed input in the result of an answer."""
 
 _ANSWERED = {
     "allow": "Allowed",

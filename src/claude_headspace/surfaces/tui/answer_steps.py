@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from claude_headspace.kernel.wait.forms import convert_values, find_problem
+from claude_headspace.kernel.wait.options import find_unknown_number, not_an_option, options_hint
 from claude_headspace.kernel.wait.request import Field
 from claude_headspace.surfaces.text.formatting import Json
 
@@ -119,13 +120,16 @@ def _question(wait: Json) -> AnswerForm:
 
 
 def _ask_question(question: Json, *, multiple: bool) -> FormPart:
-    """Repeat the step until the reply is not empty."""
+    """Repeat the step until the reply is not empty. A number that is not an option is refused with the options."""
     title, choices = question["text"], _numbered_choices(question.get("options", ()))
-    step: Step = ChoiceStep(title, choices, multiple, allows_text=True) if choices else TextStep(title)
-    reply: Reply = []
-    while not any(each.strip() for each in reply):
+    step: ChoiceStep | TextStep = ChoiceStep(title, choices, multiple, allows_text=True) if choices else TextStep(title)
+    labels = [choice.value for choice in choices]
+    while True:
         reply = yield step
-    return reply
+        number = find_unknown_number([each for each in reply if each.strip()], labels)
+        if number is None and any(each.strip() for each in reply):
+            return reply
+        step = step._replace(error=f"{not_an_option(number, title)} {options_hint(labels)}" if number else "")
 
 
 def _numbered_choices(options: Any) -> tuple[Choice, ...]:
