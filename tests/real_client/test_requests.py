@@ -174,3 +174,45 @@ def test_requests_are_shown_in_full_in_the_terminal(tmp_path: Path) -> None:
         assert [grant["words"] for grant in agent["grants"]] == [suggested[chosen - 1]["words"]]
         assert agent["permission_mode"] == "default"
         assert suggested[chosen - 1]["words"] in workspace.headspace("why", name).stdout
+
+
+def test_keys_for_an_answered_panel_never_reach_the_dialog_of_the_client(tmp_path: Path) -> None:
+    """After an answer, enter neither closes the panel nor jumps, and Esc with y in quick succession cancels: the next
+    call of the client, which nobody has read, does not run.
+    """
+    script = {
+        "Do it": [
+            reply(question("Which colour?", "Red", "Blue")),
+            reply(bash("touch unread")),
+            reply(text("Done.")),
+        ],
+    }
+    with open_workspace(tmp_path, script) as workspace:
+        client = workspace.client("--permission-mode", "default")
+        board = workspace.in_terminal("top")
+        client.write("Do it")
+        client.send()
+        workspace.held()
+        workspace.shows(board, "asks: Which colour?")
+        with workspace.user_in_front_of(board):
+            workspace.keys(board, "a")
+            workspace.shows(board, "1  Red")
+            time.sleep(DIALOG_PAUSE)
+            workspace.keys(board, "1")
+            workspace.shows(board, "“Red”")
+            wait_until(lambda: workspace.held()[0]["tool"] == "Bash", "the request to run the command")
+            for _ in range(3):
+                time.sleep(DIALOG_PAUSE)
+                workspace.keys(board, "Enter")
+            assert workspace.pane_in_front() == board
+            time.sleep(DIALOG_PAUSE)
+            workspace.keys(board, "a")
+            workspace.shows(board, "Allow once")
+            time.sleep(DIALOG_PAUSE)
+            workspace.keys(board, "-H", "1b", "79")
+            wait_until(
+                lambda: "Allow once" not in workspace.terminals("capture-pane", "-p", "-t", board), "a closed panel"
+            )
+            time.sleep(DIALOG_PAUSE)
+        assert workspace.held()[0]["answered"] is None
+        assert not (workspace.home.project / "unread").exists()

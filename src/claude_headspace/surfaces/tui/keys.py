@@ -18,7 +18,7 @@ KEYS = (
     Key("enter", "enter", "jump", "jump to the agent's tmux pane", "jump"),
     Key("s", "s", "send", "send a prompt to the agent", "send"),
     Key("a", "a", "answer", "answer the agent's question, plan or permission request", "answer"),
-    Key("x", "x", "interrupt", "interrupt the agent (Esc in its terminal); press twice, with half a second between"),
+    Key("x", "x", "interrupt", "interrupt the agent (Esc); press twice, half a second apart"),
     Key("r", "r", "resume", "resume an ended agent (`claude --resume`)", "resume"),
     Key("slash", "/", "filter", "filter by name, project, state or text", "filter"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
@@ -54,7 +54,7 @@ PANEL_KEYS = (
     ("pgup pgdn", "scroll the request; allow and approve need its end to have been on the screen"),
     ("home end", "the beginning and the end of the request"),
     ("f", "show all of a long request; allow and approve need it"),
-    ("esc", "close the panel without an answer; a key with alt or ctrl does the same"),
+    ("esc", "close without an answer, like a key with alt or ctrl"),
 )
 """The keys of the panel that answers, for the help and the documentation."""
 
