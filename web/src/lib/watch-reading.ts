@@ -27,8 +27,10 @@ export function watchReading(element: HTMLElement, done: () => void): () => void
   return stop;
 }
 
-/** The top and bottom of what the window shows of the view. */
+/** The top and bottom of what the window shows of the view. Notices at the bottom of the view cover a part of it. */
 function visibleRange(element: HTMLElement): [number, number] {
-  const view = element.closest("main, .panel")?.getBoundingClientRect();
-  return [Math.max(view?.top ?? 0, 0), Math.min(view?.bottom ?? Infinity, window.innerHeight)];
+  const view = element.closest("main, .panel");
+  const { top, bottom } = (view ?? document.body).getBoundingClientRect();
+  const notices = [...(view?.querySelectorAll(":scope > [role=alert]") ?? [])].map((notice) => notice.getBoundingClientRect().top);
+  return [Math.max(top, 0), Math.min(bottom, window.innerHeight, ...notices)];
 }

@@ -1,6 +1,7 @@
 """Whether hooks are registered: by `install`, by hand, or by a plugin, and why they do not run."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,22 @@ def test_disabled_hooks_do_not_run(config: ConfigDir, state: Path) -> None:
     install(config, state)
     settings = json.loads(config.settings.read_text())
     found = written(config, {**settings, "disableAllHooks": True}, state)
-    assert (found.is_active, found.problem) == (False, "`disableAllHooks` turns all hooks off")
+    assert (found.is_active, found.problem) == (False, "`disableAllHooks` in settings.json turns all hooks off")
+
+
+def test_a_missing_script_does_not_run(config: ConfigDir, state: Path) -> None:
+    """The settings still register it."""
+    install(config, state)
+    config.script.unlink()
+    found = read_registration(config, state)
+    assert (found.is_active, len(found.hooks)) == (False, 1)
+    assert "is missing or not executable" in (found.problem or "")
+
+
+def test_a_pipe_does_not_block(config: ConfigDir, state: Path) -> None:
+    """Only regular files are read."""
+    os.mkfifo(config.settings)
+    assert read_registration(config, state).problem
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"[]"])

@@ -3,12 +3,15 @@
 Never raises: settings that cannot be read are a problem that the result names. Claude Code cannot read them either.
 """
 
+import os
 import re
 from pathlib import Path
 
 import msgspec
 
 from claude_headspace.clients.claude_code.hooks import settings_file
+from claude_headspace.clients.claude_code.hooks.files import read_file
+from claude_headspace.clients.claude_code.hooks.inspection import managed_files, switch_problems
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, find_plugins
 from claude_headspace.clients.claude_code.hooks.settings_file import Json
 from claude_headspace.errors import HeadspaceError
@@ -41,21 +44,25 @@ def read_registration(config: ConfigDir, state: Path) -> Registration:
     """Read the settings and the plugins of a config dir. `state` is the state directory of this installation."""
     plugins = tuple(find_plugins(config))
     try:
-        settings = settings_file.parse(config.settings.read_text(encoding="utf-8"), str(config.settings))
-    except FileNotFoundError:
-        return Registration(config, plugins=plugins)
+        content = read_file(config.settings)
+        settings = settings_file.parse(content.decode(), str(config.settings)) if content is not None else None
     except (HeadspaceError, OSError, UnicodeDecodeError) as error:
         return Registration(config, plugins=plugins, problem=str(error))
-    hooks = tuple(settings_file.registered_hooks(settings))
-    return Registration(
-        config, settings, hooks, tuple(_reporting_events(settings)), plugins, _problem(config, state, settings, hooks)
-    )
+    hooks = tuple(settings_file.registered_hooks(settings or {}))
+    reporting = tuple(_reporting_events(settings or {}))
+    return Registration(config, settings, hooks, reporting, plugins, _problem(config, state, hooks))
 
 
-def _problem(config: ConfigDir, state: Path, settings: Json, hooks: tuple[tuple[str, Json], ...]) -> str | None:
-    if settings.get("disableAllHooks"):
-        return "`disableAllHooks` turns all hooks off"
-    if any("command" in hook for _, hook in hooks) and not _leads_to(config.state_link, state):
+def _problem(config: ConfigDir, state: Path, hooks: tuple[tuple[str, Json], ...]) -> str | None:
+    """Why the client runs no hook: a setting turns them off, or the script cannot run."""
+    for path in (config.settings, *managed_files()):
+        if (found := next(switch_problems(path, path.name), None)) is not None:
+            return found.text
+    if all("command" not in hook for _, hook in hooks):
+        return None
+    if not os.access(config.script, os.X_OK):
+        return f"{config.script} is missing or not executable"
+    if not _leads_to(config.state_link, state):
         return f"{config.state_link} does not point to {state}, the state directory of this installation"
     return None
 
