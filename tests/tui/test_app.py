@@ -99,10 +99,10 @@ def test_guards_that_are_off_are_shown_above_the_list() -> None:
     async def script(user: User, app: Top, feed: FixedFeed, _actions: RecordingActions) -> None:
         assert "Guards" not in screen_text(app)
         problem = {"since": iso_ago(780), "text": "`disableAllHooks` in ~/.claude/settings.json", "hint": "Remove it."}
-        feed.emit(FeedEvent("guards", {"problems": [problem, {**problem, "text": "x"}]}))
+        feed.emit(FeedEvent("guards_changed", {"problems": [problem, {**problem, "text": "x"}]}))
         await until(user, lambda: "Guards are off since 13:47:00, 13 min: `disableAllHooks`" in screen_text(app))
         assert "and 1 more" in screen_text(app)
-        feed.emit(FeedEvent("guards", {"problems": []}))
+        feed.emit(FeedEvent("guards_changed", {"problems": []}))
         await until(user, lambda: "Guards" not in screen_text(app))
 
     drive(script, width=140)

@@ -34,7 +34,14 @@ from claude_headspace.daemon.components import (
     build_stream,
     subscribe,
 )
-from claude_headspace.daemon.health import SOURCES, ComponentHealth, ReportHealth, StatusReport, journal_health
+from claude_headspace.daemon.health import (
+    SOURCES,
+    ComponentHealth,
+    ReportHealth,
+    StatusReport,
+    guard_problem_views,
+    journal_health,
+)
 from claude_headspace.daemon.lifecycle import Lifecycle
 from claude_headspace.engine.context_injection import hooks_of_claude_os
 from claude_headspace.engine.writer import EventWriter
@@ -49,7 +56,7 @@ from claude_headspace.inputs.watch.transcript_import import TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.hooks import HELD
-from claude_headspace.ports import Journal
+from claude_headspace.ports import GuardProblem, Journal
 from claude_headspace.surfaces.api import openapi
 from claude_headspace.surfaces.api.administration import Administration
 from claude_headspace.surfaces.api.agent_actions import AgentActions
@@ -95,7 +102,7 @@ class Daemon:
         self.outputs = build_outputs(self.base, self.inputs, self.hooks, self.read)
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
-        self.guard_watch = _guard_watch(self.base, self.inputs, self._guard_problems)
+        self.guard_watch = _guard_watch(self.base, self.inputs, self.stream, self._guard_problems)
         on_repair = self.guard_watch.record_repair
         self.advertisement = _advertisement(self.base, address, expected, on_repair) if address else None
         self.lifecycle = Lifecycle(
@@ -207,10 +214,14 @@ def _socket(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> RpcSer
     return RpcServer(base.paths.socket_file, commands, base.settings.max_body_bytes, base.connections.limits)
 
 
-def _guard_watch(base: Base, inputs: Inputs, others: Callable[[], Iterable[tuple[str, str]]]) -> GuardWatch:
+def _guard_watch(
+    base: Base, inputs: Inputs, stream: Stream, others: Callable[[], Iterable[tuple[str, str]]]
+) -> GuardWatch:
+    def announce(problems: list[GuardProblem]) -> None:
+        stream.events.announce("guards_changed", msgspec.json.encode({"problems": guard_problem_views(problems)}))
+
     token = make_token(base.secret, Scope.INGEST)
-    record_past = base.outages.add_past_outage
-    return GuardWatch(base.paths, token, base.clock, inputs.agents, others, record_past)
+    return GuardWatch(base.paths, token, base.clock, inputs.agents, others, base.outages.add_past_outage, announce)
 
 
 def _advertisement(

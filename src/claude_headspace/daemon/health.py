@@ -4,7 +4,7 @@ Every component reports its own health as `(running, failure, detail)`. This mod
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -73,8 +73,13 @@ class ComponentHealth:
         """The health of the daemon."""
         parts = self.of(*self._reports)
         is_ok = all(each.status == "ok" for each in parts.values())
-        problems = [GuardProblemView(iso(each.since), each.text, each.hint) for each in self._guard_problems()]
+        problems = guard_problem_views(self._guard_problems())
         return Health("ok" if is_ok else "degraded", __version__, parts, problems)
+
+
+def guard_problem_views(problems: Iterable[GuardProblem]) -> list[GuardProblemView]:
+    """Why guards are off, for the API and the stream."""
+    return [GuardProblemView(iso(each.since), each.text, each.hint) for each in problems]
 
 
 @dataclass(frozen=True, kw_only=True)

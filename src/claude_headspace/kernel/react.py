@@ -36,6 +36,7 @@ STREAM = {
     "mission_changed": "A mission started, changed or ended; `mission` is its JSON.",
     "effort_changed": "An effort changed; `effort` is its complete JSON. Changed counts of calls alone are not sent.",
     "errand_moved": "A remote action was requested, accepted, given up or done: `step`.",
+    "guards_changed": "Why guards are off: `problems`, empty if they are on. No `id`; a new reader gets the latest.",
     "gap": "Missed messages cannot be repeated: load the board again.",
 }
 STREAM_TYPES = tuple(STREAM)

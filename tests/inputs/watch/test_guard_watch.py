@@ -37,6 +37,7 @@ class Watched:
         self.agents = AgentCache("desk")
         self.others: list[tuple[str, str]] = []
         self.past: list[tuple[str, Micros]] = []
+        self.announced: list[list[str]] = []
         self.watch = GuardWatch(
             self.paths,
             TOKEN,
@@ -44,6 +45,7 @@ class Watched:
             self.agents,
             lambda: self.others,
             lambda text, at: self.past.append((text, at)),
+            lambda problems: self.announced.append([problem.text for problem in problems]),
         )
 
     def texts(self) -> list[str]:
@@ -91,6 +93,7 @@ def test_a_problem_lasts_from_the_change_to_the_correction(watched: Watched) -> 
     watched.config.settings.write_text(before)
     assert watched.texts() == []
     assert watched.past == [(f"guards were off: {text}", START + 20 * SECOND)]
+    assert watched.announced == [[text], []], "only changes are announced"
 
 
 def test_problems_of_other_components_begin_when_they_are_seen(watched: Watched) -> None:

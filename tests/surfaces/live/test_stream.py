@@ -304,6 +304,26 @@ def test_filtered_messages_do_not_delay_heartbeats() -> None:
     run(play, heartbeat=0.05)
 
 
+def test_announcements_reach_current_and_later_readers() -> None:
+    """Every reader receives the latest once, without a sequence number, unless it asks for something else."""
+
+    async def play(test: StreamTest) -> None:
+        reader = await StreamReader(test.stream).start()
+        of_one_agent = await StreamReader(test.stream, StreamFilter(agent_id="a")).start()
+        test.stream.announce("guards_changed", b"1")
+        assert await reader.block() == "event: guards_changed\ndata: 1"
+        test.stream.announce("guards_changed", b"2")
+        assert await reader.block() == "event: guards_changed\ndata: 2"
+        later = await StreamReader(test.stream).start()
+        assert await later.block() == "event: guards_changed\ndata: 2"
+        await test.publish()
+        assert (await reader.ids(1), await later.ids(1)) == (test.published(), test.published())
+        test.stream.close()
+        assert await of_one_agent.ended()
+
+    run(play)
+
+
 def test_messages_before_the_end_are_sent() -> None:
     """A reader that is behind receives them before its stream ends."""
 

@@ -5,6 +5,7 @@
 // when a card moves or a count changes; a card uses its own agent.
 import { ApiError, get, isSignedOut } from "./api";
 import { hasSameLayout } from "./board-layout";
+import { guards } from "./guards.svelte";
 import { parseVisible } from "./hidden-characters";
 import type { SseMessage } from "./sse-parser";
 import { followStream, type Connection } from "./stream";
@@ -75,6 +76,7 @@ class Board {
   }
 
   #setConnection(connection: Connection): void {
+    if (connection === "live") guards.reset();
     if (connection === "offline") this.offlineSince ??= Date.now();
     else if (connection === "live" && this.offlineSince !== null) {
       this.offlineSince = null;
@@ -104,7 +106,8 @@ class Board {
 
   #enqueue(messages: SseMessage[]): void {
     for (const { id, type, data } of messages) {
-      this.#pending.push({ id, type, data: parseVisible(data) as StreamEvent["data"] });
+      if (type === "guards_changed") guards.update(data);
+      else this.#pending.push({ id, type, data: parseVisible(data) as StreamEvent["data"] });
     }
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -1,26 +1,20 @@
-// Why guards are off. Read every few seconds while the page is visible, because the stream contains only agents.
-import { get, type Reply } from "./api";
+// Why guards are off. A connection to the stream begins with the current problems, if there are any.
+import type { Reply } from "./api";
+import { parseVisible } from "./hidden-characters";
 
 type GuardProblem = NonNullable<Reply<"/health">["guard_problems"]>[number];
-
-const SECONDS = 3;
 
 class Guards {
   problems = $state<GuardProblem[]>([]);
 
-  constructor() {
-    setInterval(() => void this.read(), SECONDS * 1000);
-    document.addEventListener("visibilitychange", () => void this.read());
-    void this.read();
+  /** A new connection: nothing is known until its first message. */
+  reset(): void {
+    this.problems = [];
   }
 
-  private async read(): Promise<void> {
-    if (document.hidden) return;
-    try {
-      this.problems = (await get("/health", {})).guard_problems ?? [];
-    } catch {
-      // The daemon cannot be reached, which another banner says. What was known stays.
-    }
+  /** A message of the stream. */
+  update(data: string): void {
+    this.problems = (parseVisible(data) as { problems: GuardProblem[] }).problems;
   }
 }
 

@@ -50,6 +50,7 @@ class GuardWatch(Loop):
         agents: AgentCache,
         others: Callable[[], Iterable[tuple[str, str]]],
         record_past: Callable[[str, Micros], None],
+        on_change: Callable[[list[GuardProblem]], None] = lambda _problems: None,
     ) -> None:
         super().__init__()
         self._paths = paths
@@ -60,6 +61,8 @@ class GuardWatch(Loop):
         """Problems that other components know, with hints."""
         self._record_past = record_past
         """Records a problem that is over: its text, and when it began."""
+        self._on_change = on_change
+        """Called with all problems when some begin or end."""
         self._stamp: object = None
         self._from_files: list[Problem] = []
         self._known: dict[str, GuardProblem] = {}
@@ -108,6 +111,8 @@ class GuardWatch(Loop):
         self._record_past(f"guards were off for a moment: {what}; repaired", self._clock())
 
     def _update(self, found: dict[str, Micros | None], hints: dict[str, str]) -> None:
+        if found.keys() == self._known.keys():
+            return
         now = self._clock()
         for text in self._known.keys() - found.keys():
             ended = self._known.pop(text)
@@ -116,6 +121,7 @@ class GuardWatch(Loop):
         for text in found.keys() - self._known.keys():
             log.warning("guards_off", problem=text)
             self._known[text] = GuardProblem(min(found[text] or now, now), text, hints[text])
+        self._on_change(self.problems)
 
     def _agents_without_hooks(self) -> Iterator[tuple[str, str]]:
         now = self._clock()

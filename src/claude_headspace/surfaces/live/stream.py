@@ -3,6 +3,9 @@
 Every reader has its own position and reads from there: from a buffer of recent messages, or from the journal if it is
 further behind. A slow reader does not slow down the others and misses nothing. If the journal no longer contains the
 messages after a reader's position, the reader receives a `gap` event.
+
+What is not in the journal, such as the health of the guards, is announced: a message without a sequence number, of
+which every reader receives the latest.
 """
 
 import asyncio
@@ -37,6 +40,10 @@ class StreamFilter(msgspec.Struct, frozen=True):
             and self.project_id in (None, message.project_id)
         )
 
+    def includes(self, kind: str) -> bool:
+        """Whether the filter includes announcements of a type, which are about no agent."""
+        return (not self.types or kind in self.types) and self.agent_id is None and self.project_id is None
+
 
 def frame(message: StreamMessage) -> bytes:
     """A message as a server-sent event."""
@@ -46,6 +53,11 @@ def frame(message: StreamMessage) -> bytes:
 def _gap(after: int, oldest: int, reason: str) -> bytes:
     data = msgspec.json.encode({"after": after, "resumes_at": oldest, "reason": reason})
     return b"id: %d\nevent: gap\ndata: %s\n\n" % (max(oldest - 1, 0), data)
+
+
+def _news(before: dict[str, bytes], after: dict[str, bytes], matching: StreamFilter) -> bytes:
+    """The announcements that a reader has not received."""
+    return b"".join(text for kind, text in after.items() if before.get(kind) != text and matching.includes(kind))
 
 
 class EventStream:
@@ -65,6 +77,8 @@ class EventStream:
         self._buffer: deque[StreamMessage] = deque(maxlen=BUFFER_SIZE)
         self._has_started = last_seq is not None
         self._buffer_starts_after = self._newest = last_seq or 0
+        self._announced: dict[str, bytes] = {}
+        """The latest announcement of every type, as a server-sent event."""
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self.readers = 0
@@ -101,6 +115,11 @@ class EventStream:
         if self._waiting:
             self._wake_readers()
 
+    def announce(self, kind: str, data: bytes) -> None:
+        """Send a message that is not in the journal to all readers, also to later ones."""
+        self._announced = {**self._announced, kind: b"event: %s\ndata: %s\n\n" % (kind.encode(), data)}
+        self._wake_readers()
+
     def close(self) -> None:
         """End every stream."""
         self._closed = True
@@ -123,18 +142,21 @@ class EventStream:
                 position, gap = await self._check_position(after)
                 if gap:
                     yield gap
-            sent_at, closed = time.monotonic(), False
+            sent_at, closed, announced = time.monotonic(), False, dict[str, bytes]()
             while not closed:
                 newest, closed = self._newest, self._closed  # messages before the end are sent before it
                 messages = await self._messages_after(position)
                 frames = b"".join(frame(message) for message in messages if matching.matches(message))
+                if announced is not self._announced:
+                    frames += _news(announced, self._announced, matching)
+                    announced = self._announced
                 position = messages[-1].seq if messages else position
                 until_heartbeat = sent_at + self._heartbeat_seconds() - time.monotonic()
                 if frames or until_heartbeat <= 0:
                     yield frames or HEARTBEAT
                     sent_at = time.monotonic()
                 elif not messages and not closed:
-                    await self._wait_for_messages(newest, until_heartbeat)
+                    await self._wait_for_messages(newest, announced, until_heartbeat)
         finally:
             self.readers -= 1
 
@@ -157,9 +179,9 @@ class EventStream:
             return list(newest_first)[::-1]
         return await asyncio.to_thread(self._reader.stream, position, PAGE_SIZE)
 
-    async def _wait_for_messages(self, newest: int, seconds: float) -> None:
-        """Wait for messages after the newest one, for some seconds at most."""
-        if self._newest != newest or self._closed:
+    async def _wait_for_messages(self, newest: int, announced: dict[str, bytes], seconds: float) -> None:
+        """Wait for messages after these, for some seconds at most."""
+        if self._newest != newest or self._announced is not announced or self._closed:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)

@@ -18,12 +18,12 @@ from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
-from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_text
+from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
-from claude_headspace.surfaces.tui.feed import GUARDS, Feed, FeedEvent
+from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
@@ -166,8 +166,7 @@ class Top(App[None]):
             self.board.load(event.agents)
         elif event.kind == "lost":
             self.board.connected = False
-        elif event.kind == GUARDS:
-            self.board.guard_problems = clean_json(event.data["problems"])
+            self.board.guard_problems = []  # the stream begins with the current ones
         else:
             self.board.connected = True
             before = self.board.agents.get(event.data.get("agent_id", ""))

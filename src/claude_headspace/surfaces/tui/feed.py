@@ -1,8 +1,7 @@
 """Reads the board from the API once, then follows the stream, in its own thread. Survives restarts of the daemon.
 
 The thread blocks in the stream until something happens. After a lost connection the stream continues where it
-stopped; if that is not possible, the whole board is read again. Only the health of the guards is not in the stream: a
-second thread reads it every few seconds.
+stopped; if that is not possible, the whole board is read again.
 """
 
 import threading
@@ -17,14 +16,10 @@ from claude_headspace.surfaces.client.api_client import RETRY_SECONDS, ApiClient
 from claude_headspace.surfaces.text.formatting import Json
 
 MAX_TURNS, MAX_STATES = 40, 30
-GUARDS_SECONDS = 3.0
-"""How often the health of the guards is read."""
-GUARDS = "guards"
-"""The kind of event with the reasons why guards are off."""
 
 
 class FeedEvent(NamedTuple):
-    """`loaded` with all agents, `lost` when the connection is lost, `guards`, or a message of the stream."""
+    """`loaded` with all agents, `lost` when the connection is lost, or a message of the stream."""
 
     kind: str
     data: Json
@@ -55,12 +50,10 @@ class LiveFeed:
         self._events: deque[FeedEvent] = deque()
         self._on_update: Callable[[], object] = lambda: None
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
-        self._guards_thread = threading.Thread(target=self._follow_guards, name="guards", daemon=True)
 
     def follow(self) -> None:
         """Start following before the screen exists. Events are kept until they are drained."""
         self._thread.start()
-        self._guards_thread.start()
 
     def start(self, on_update: Callable[[], object]) -> None:
         self._on_update = on_update
@@ -92,17 +85,6 @@ class LiveFeed:
             except HeadspaceError:
                 self._put("lost")
                 time.sleep(RETRY_SECONDS)
-
-    def _follow_guards(self) -> None:
-        """Report why guards are off, whenever that changes."""
-        shown: list[Json] = []
-        while True:
-            with suppress(HeadspaceError):
-                problems = self._connect().health().get("guard_problems", [])
-                if problems != shown:
-                    shown = problems
-                    self._put(GUARDS, {"problems": problems})
-            time.sleep(GUARDS_SECONDS)
 
     def _load(self) -> int:
         """Read all agents. Changes during the read are repeated by the stream, which is harmless."""

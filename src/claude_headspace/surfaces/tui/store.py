@@ -47,6 +47,9 @@ class Board:
     def apply(self, kind: str, message: Json) -> bool:
         """Apply a message of the stream. False if it is about an unknown agent: then the board must be read again."""
         data = clean_json(message)
+        if kind == "guards_changed":
+            self.guard_problems = data["problems"]
+            return True
         if kind in ("gap", "effort_changed"):
             return kind != "gap"  # efforts are not shown here
         agent_id = data["agent_id"]

@@ -105,6 +105,7 @@ def test_all_events_can_be_requested() -> None:
         "outcome": "",
         "mission": MISSION,
         "step": "asked",
+        "problems": [],
         **VERDICT,
     }
     silent = [kind for kind in STREAM_TYPES if Reader(everything=True).receives(kind, **data) is None]
@@ -141,6 +142,17 @@ def test_gaps_are_shown() -> None:
     line = EventFormatter([], no_lookup).line("gap", {"after": 1, "resumes_at": 9, "reason": "no longer kept"}, NOW, 80)
     assert line is not None
     assert line[0].text == "… some events are missing: no longer kept"
+
+
+@pytest.mark.parametrize(
+    ("problems", "text"),
+    [([{"text": "`disableAllHooks`"}], "guards are off: `disableAllHooks`"), ([], "guards are on")],
+)
+def test_guards_are_shown(problems: list[dict[str, str]], text: str) -> None:
+    """Why they are off, and that they are on again."""
+    line = EventFormatter([], no_lookup).line("guards_changed", {"problems": problems}, NOW, 80)
+    assert line is not None
+    assert line[0].text == text
 
 
 def test_an_unknown_agent_is_looked_up_once() -> None:

@@ -28,6 +28,9 @@ class EventFormatter:
         """The line of an event; None if it shows nothing new."""
         if kind == "gap":
             return line(Span(f"… some events are missing: {data.get('reason', 'no longer kept')}", "error"))
+        if kind == "guards_changed":
+            problems = "; ".join(problem["text"] for problem in data["problems"])
+            return line(Span(f"guards are off: {problems}", "error") if problems else Span("guards are on", "dim"))
         if kind == "effort_changed":
             return line(Span(_effort(data["effort"]), "dim")) if self._everything else None
         previous_name = self._agents.get(data["agent_id"], {}).get("name")
