@@ -8,7 +8,7 @@ from typing import Any
 from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.kernel.hidden_characters import find_controls, has_hidden
-from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
+from claude_headspace.kernel.policy.call import UNKNOWN, Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import name_pattern
 from claude_headspace.kernel.text import strings_in, strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
@@ -127,17 +127,21 @@ def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
 
 
 _MESSAGING_APPLICATION = re.compile(
-    r"(?i)application\W{1,8}(?:id\W{1,4})?"
+    r"(?i)\bapp(?:lication)?\W{1,8}(?:id\W{1,4})?"
     r"(?:messages|mail|com\.apple\.(?:ichat|mobilesms|mail)|microsoft outlook|whatsapp|telegram|slack|signal)\b"
 )
+_UNKNOWN_APPLICATION = re.compile(rf"(?i)\bapp(?:lication)?[^\w{UNKNOWN}]{{0,8}}{UNKNOWN}")
 _SENDS = re.compile(r"(?i)\bsend\b")
 _QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
 
 
 def _script_sends(program: Program) -> bool:
-    """Whether an AppleScript sends through Mail, Messages or another program for messages."""
+    """Whether an AppleScript sends through Mail, Messages or another program for messages, or may: it is unknown."""
     text = " ".join(program.arguments)
-    return _MESSAGING_APPLICATION.search(text) is not None and _SENDS.search(text) is not None
+    if UNKNOWN in text and not text.removeprefix("-e").strip(f"\n {UNKNOWN}"):
+        return True
+    may_message = _MESSAGING_APPLICATION.search(text) or _UNKNOWN_APPLICATION.search(text)
+    return may_message is not None and _SENDS.search(text) is not None
 
 
 def _build_recipients(addresses: list[str], book: RuleBook) -> tuple[Recipient, ...]:
