@@ -117,8 +117,8 @@ def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
     commands = name_pattern(book.messaging.commands)
     senders = [program for program in programs if commands.fullmatch(program.name)]
     scripts = [program for program in senders if program.name == "osascript"]
-    if not senders or (len(scripts) == len(senders) and not any(map(_script_sends, scripts))):
-        return None
+    if len(scripts) == len(senders) and not any(map(_script_sends, scripts)):
+        return Message("possible") if any(map(_is_unknown_script, scripts)) else None
     arguments = (argument for program in senders for argument in program.arguments if program not in scripts)
     addresses = [argument for argument in arguments if "@" in argument or argument.startswith("+")]
     quoted = (text for program in scripts for text in _QUOTED.findall(" ".join(program.arguments)))
@@ -136,12 +136,15 @@ _QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
 
 
 def _script_sends(program: Program) -> bool:
-    """Whether an AppleScript sends through Mail, Messages or another program for messages, or may: it is unknown."""
+    """Whether an AppleScript sends through Mail, Messages or another program for messages."""
     text = " ".join(program.arguments)
-    if UNKNOWN in text and not text.removeprefix("-e").strip(f"\n {UNKNOWN}"):
-        return True
     may_message = _MESSAGING_APPLICATION.search(text) or _UNKNOWN_APPLICATION.search(text)
     return may_message is not None and _SENDS.search(text) is not None
+
+
+def _is_unknown_script(program: Program) -> bool:
+    text = " ".join(program.arguments)
+    return UNKNOWN in text and not text.removeprefix("-e").strip(f"\n {UNKNOWN}")
 
 
 def _build_recipients(addresses: list[str], book: RuleBook) -> tuple[Recipient, ...]:
