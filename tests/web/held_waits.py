@@ -82,7 +82,7 @@ def read_through(page: Page, card: Locator) -> None:
         if box["y"] < size["height"] - 120:
             break
         page.mouse.wheel(0, 400)
-        page.wait_for_timeout(60)
+        page.wait_for_timeout(250)
     settle(page)
 
 

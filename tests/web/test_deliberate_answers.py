@@ -416,6 +416,22 @@ def test_a_jump_to_the_end_does_not_count_as_reading(pages: Pages, daemon: Runni
     assert answers(daemon) == []
 
 
+def test_smooth_scrolling_to_the_end_does_not_count_as_reading(
+    pages: Pages, daemon: RunningDaemon, tmp_path: Path
+) -> None:
+    """`End` scrolls past the middle in a moment."""
+    plan = "\n".join(f"{number}. Step {number} of the plan" for number in range(1, 150))
+    hold(daemon, tmp_path, tool_name="ExitPlanMode", tool_input={"plan": plan})
+    page = pages.open(daemon, "/waits")
+    focus(page, page.locator("article.wait"))
+    page.keyboard.press("End")
+    settle(page)
+    pause(page)
+    page.keyboard.press("y")
+    expect(page.get_by_text("Scroll through all of the plan before you approve it.")).to_be_attached()
+    assert answers(daemon) == []
+
+
 def test_an_answer_can_be_delayed_and_undone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """The delay is a setting of the browser. `u` cancels; without it, the answer is sent."""
     hook = hold_bash(daemon, tmp_path)

@@ -23,6 +23,7 @@ def message(**request: object) -> str:
         ({"text": "title: Broken login\nlabel: bug"}, "title: Broken login\nlabel: bug"),
         ({"text": "Edit app.py", "diff": DIFF}, "Edit app.py\n# note\n@@ -1 +1 @@\n-old\n+new"),
         ({"text": "Edit app.py", "diff": "Binary files differ\n"}, "Edit app.py\nBinary files differ"),
+        ({"text": "ls", "arguments": {"command": "ls", "run_in_background": True}}, "ls\nrun_in_background: true"),
         ({"text": "make", "complete": False}, f"make\n{EXCERPT}"),
         ({"text": "make \u202e"}, f"make ⟦U+202E⟧\n{HIDDEN}"),
         ({"text": "Write a⟦U+000A⟧b", "path": "a\nb"}, f"Write a⟦U+000A⟧b\n{HIDDEN}"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.hidden_characters import has_hidden, make_visible
+from claude_headspace.kernel.wait.request_text import arguments_text, other_arguments
 from claude_headspace.kernel.wait.views import RequestView, find_hidden_in_request
 
 MAX_TITLE_LENGTH = 120
@@ -58,8 +59,9 @@ def wait_text(agent: Agent, wait: Wait) -> str:
 
 
 def request_message(agent: Agent, wait: Wait, request: RequestView) -> str:
-    """The text for a wait with its request: the beginning of the text and of the diff, and the agent's location."""
-    body = "\n".join(filter(None, (request.text.rstrip("\n"), _hunks(request.diff))))
+    """The text for a wait with its request: the beginning of text, arguments and diff, and the agent's location."""
+    others = arguments_text(other_arguments(request.text, request.arguments))
+    body = "\n".join(filter(None, (request.text.rstrip("\n"), others, _hunks(request.diff))))
     beginning = "\n".join(body[:MAX_TEXT_LENGTH].split("\n")[:MAX_LINES]).rstrip()
     is_cut = beginning != body.rstrip()
     hidden = find_hidden_in_request(request, names=(wait.tool or "",))

@@ -63,6 +63,12 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
     return "\n".join(f"{mark_controls(name)}: {_value(value)}" for name, value in arguments.items())
 
 
+def other_arguments(text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments besides the one that the text shows, such as the command. Empty if the text is no argument."""
+    others = {name: value for name, value in arguments.items() if value != text}
+    return others if len(others) < len(arguments) else {}
+
+
 def short_path(path: str, cwd: str | None) -> str:
     """A path relative to the working directory, if it is inside."""
     return path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else path

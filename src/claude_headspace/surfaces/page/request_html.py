@@ -16,6 +16,7 @@ import msgspec
 
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, make_visible
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.request_text import other_arguments
 from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView
 
 SHOW_ALL = "all"
@@ -48,9 +49,9 @@ def _content(details: WaitDetailsView) -> list[str]:
         return [f"<p>{agent_text(request.text)}</p>", diff_html(request.diff, request.text)]
     if details.kind == "permission" and not request.arguments and request.text == details.tool:
         return ["<p>(no arguments)</p>"]
-    others = {name: value for name, value in request.arguments.items() if value != request.text}
-    if details.kind == "permission" and request.arguments and len(others) == len(request.arguments):
-        return [_arguments(others)]
+    if details.kind == "permission" and request.arguments and request.text not in request.arguments.values():
+        return [_arguments(request.arguments)]
+    others = other_arguments(request.text, request.arguments)
     text = f"<pre>{agent_text(request.text)}</pre>"
     return [text, _arguments(others)] if details.kind == "permission" and others else [text]
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.request_text import arguments_text, other_arguments
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.cli.presentation.diffs import CONTINUATION, diff_lines, parse_diff
 from claude_headspace.surfaces.text.formatting import Json, ago, chop
@@ -21,10 +22,12 @@ MAX_NAMED = 5
 
 
 def request_lines(details: Json, width: int) -> list[Line]:
-    """The request of a wait: text, diff, warnings. Questions are shown with their options instead."""
+    """The request of a wait: text, other arguments, diff, warnings. Questions are shown with their options instead."""
     request, body = details["request"], list[Line]()
     if not details["questions"]:
         body += verbatim(request["text"], width - len(INDENT), "said")
+        if others := arguments_text(other_arguments(request["text"], request["arguments"])):
+            body += [EMPTY_LINE, *verbatim(others, width - len(INDENT))]
     if request["diff"]:
         body += [EMPTY_LINE, *diff_lines(list(parse_diff(request["diff"])), width - len(INDENT))]
     return [*warning_lines(details, width), *(line(INDENT, *each) for each in body)]
