@@ -210,6 +210,15 @@ def test_an_applied_answer_closes_the_wait(held: Story) -> None:
     assert (held.evidence.confidence, held.evidence.why) == ("medium", "the client received the answer")
 
 
+@pytest.mark.parametrize(("at", "waits"), [(6.5, []), (7.5, ["permission"])])
+def test_waiting_from_before_an_applied_answer_opens_nothing(held: Story, at: float, waits: list[str]) -> None:
+    """The registry is read late: it showed the dialog that has been answered. A newer one is another dialog."""
+    answers(held)
+    held.report(acts.WaitTaken(wait_id=wait_of(held)), origin=Origin.OPERATOR, at=7)
+    held.report(facts.ClientReported("waiting", Ask("permission")), origin=Origin.REGISTRY, at=at)
+    assert held.open_waits == waits
+
+
 def test_grants_are_recorded_once_the_client_applied_the_answer(held: Story) -> None:
     """With what, by whom, through what and when."""
     grant = GrantOption(kind="rule", words="Allow Bash(rm x)", destination="this session")

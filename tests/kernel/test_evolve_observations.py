@@ -130,6 +130,40 @@ def test_busy_is_work_without_a_command() -> None:
     assert (story.command.text, len(story.commands)) == ("Fix it", 1)
 
 
+@pytest.mark.parametrize("prompted_at", [4.9, 5.1, 7])
+@pytest.mark.parametrize("prompt_id", ["p2", None])
+def test_a_prompt_shortly_after_busy_answers_the_question(
+    story: Story, prompted_at: float, prompt_id: str | None
+) -> None:
+    """The registry shows busy before the hook of the prompt that answers a question in text has arrived."""
+    story.stops("Shall I delete the old files?", at=3)
+    reports(story, "busy", at=5)
+    assert story.board == ("working", None)
+    story.prompted("Yes, delete them", prompt_id, at=prompted_at)
+    assert (len(story.commands), story.command.outcome, story.board) == (1, None, ("working", None))
+    assert story.turns[-1] == ("USER", "ANSWER", "Yes, delete them")
+    story.stops("Deleted.", prompt_id, at=9)
+    assert (len(story.commands), story.command.outcome, story.board) == (1, "completed", ("idle", None))
+
+
+def test_a_prompt_long_after_busy_is_a_command(story: Story) -> None:
+    """The client was busy with something else, such as `/compact`."""
+    story.stops("Shall I delete the old files?", at=3)
+    reports(story, "busy", at=5)
+    story.prompted("Fix the lexer", "p2", at=30)
+    assert (len(story.commands), story.turns[-1]) == (2, ("USER", "COMMAND", "Fix the lexer"))
+
+
+def test_only_the_first_prompt_after_busy_is_the_answer(story: Story) -> None:
+    """The next one starts its own command."""
+    story.stops("Shall I delete the old files?", at=3)
+    reports(story, "busy", at=5)
+    story.prompted("Yes, delete them", "p2", at=5.1)
+    story.stops("Deleted.", "p2", at=6)
+    story.prompted("Fix the lexer", "p3", at=7)
+    assert (len(story.commands), story.turns[-1]) == (2, ("USER", "COMMAND", "Fix the lexer"))
+
+
 def test_waiting_opens_an_unreported_dialog(story: Story) -> None:
     """The registry shows every dialog; the later hook is joined with it."""
     reports(story, "waiting", "permission", at=4.1)

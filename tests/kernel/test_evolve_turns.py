@@ -81,6 +81,15 @@ def test_a_prompt_after_a_question_in_text_is_an_answer(story: Story) -> None:
     ]
 
 
+def test_an_answer_may_arrive_after_its_tool(story: Story) -> None:
+    """The hook of the tool overtakes the hook of the prompt that answers a question in text."""
+    story.prompted(at=2)
+    story.stops("Shall I delete the old files?", at=3)
+    story.calls("t1", at=5.2, prompt_id="p2")
+    story.prompted("Yes", "p2", at=5)
+    assert (story.open_calls, len(story.commands), story.turns[-1]) == (["t1"], 1, ("USER", "ANSWER", "Yes"))
+
+
 def test_a_prompt_after_the_end_begins_the_next_command(story: Story) -> None:
     """Commands follow each other."""
     story.prompted("One", "p1")

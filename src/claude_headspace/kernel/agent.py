@@ -422,6 +422,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """Whether only requests without the ingest token have reported it."""
     fleet_id: str | None = None
     """`AGENT_ID`: in a fleet, the name of the client's place."""
+    question_closed_at: Micros = 0
+    """When a sign of work closed a question in text; 0: none did, or the prompt that followed is known."""
+    answer_taken_at: Micros = 0
+    """The newest time at which the client had applied an answer given through Headspace."""
 
     @property
     def is_in_turn(self) -> bool:

@@ -266,7 +266,12 @@ def _reaches(patterns: Strings, use: PathUse, call: Call) -> bool:
     if not use.recursive or use.use is Use.WRITE:
         return False
     starts = tuple(form.rstrip("/") + "/" for form in forms if UNKNOWN not in form)
-    return any(prefix.startswith(starts) for prefix in prefixes)
+    return any(prefix.startswith(starts) and _has_name(prefix, use.names) for prefix in prefixes)
+
+
+def _has_name(prefix: str, names: Strings) -> bool:
+    """Whether the globs of a use include the last name of a prefix."""
+    return not names or matches_any(names, (prefix.rstrip("/").rpartition("/")[2].lower(),))
 
 
 def _may_reach(patterns: Strings, use: PathUse, call: Call) -> bool:

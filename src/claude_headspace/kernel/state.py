@@ -83,6 +83,7 @@ SIGNALS = {
     "call_started_at": Signal("the main thread started a tool call", ("ToolStarted",)),
     "call_ended_at": Signal("a tool call of the main thread ended", CALL_ENDS),
     "dialogs_closed_at": Signal("dialogs that opened before are closed: the client was seen busy", ("ClientReported",)),
+    "answer_taken_at": Signal("the client had applied an answer given through Headspace", ("WaitTaken",)),
     "background_listed_at": Signal(
         "sub-agents and background work last seen before have ended: the client listed everything that runs",
         ("TurnStopped", "TurnClosed", "ClientReported", *SESSION_BOUNDARIES),

@@ -44,6 +44,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """The input field that names the one file it touches."""
     use: Use = Use.READ
     """What it does to that file."""
+    names: str = ""
+    """The input field with a glob of file names, for a tool that reads all files of a directory."""
     asks: str = ""
     """The kind of wait, for a tool that asks the user."""
 
@@ -53,6 +55,10 @@ class FileUse(msgspec.Struct, frozen=True):
 
     path: str
     use: Use
+    recursive: bool = False
+    """Whether the use includes everything below, if the path is a directory."""
+    names: str = ""
+    """A glob: of a directory, only files with such names are used."""
 
 
 class ToolUse(msgspec.Struct, frozen=True, kw_only=True, gc=False):

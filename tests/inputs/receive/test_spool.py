@@ -275,6 +275,7 @@ def test_entries_that_are_not_files_are_quarantined(spooled: SpoolWithJournal) -
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(names[2]))
     names[3].symlink_to("/")
+    (spooled.folder / "other name").mkdir()
     locked = spooled.folder / "4.0-1-1.json"
     (locked / "inner").mkdir(parents=True)
     locked.chmod(0o000)
@@ -284,12 +285,12 @@ def test_entries_that_are_not_files_are_quarantined(spooled: SpoolWithJournal) -
     async def test(spool: SpoolReader) -> None:
         await spool.drain()
         assert spool.failure is None
-        assert (spool.counts().depth, spool.counts().quarantined) == (0, 6)
-        assert "6 quarantined" in spool.health()[2]
+        assert (spool.counts().depth, spool.counts().quarantined) == (0, 7)
+        assert "7 quarantined" in spool.health()[2]
 
     spooled.run(test)
     assert spooled.names == ["Good"]
-    assert not list(spooled.folder.glob("*.json"))
+    assert [path.name for path in spooled.folder.iterdir()] == ["rejected"]
 
 
 @pytest.mark.parametrize("name", ["rejected", "full", "lost"])

@@ -25,7 +25,7 @@ TOOLS: dict[str, Tool] = {
     "MultiEdit": Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
     "NotebookEdit": Tool(kind=ToolKind.NOTEBOOK, doing="editing", wants="edit", file="notebook_path", use=Use.WRITE),
     "Write": Tool(kind=ToolKind.WRITE, doing="writing", wants="write", file="file_path", use=Use.WRITE),
-    "Grep": Tool(kind=ToolKind.SEARCH, doing="searching for"),
+    "Grep": Tool(kind=ToolKind.SEARCH, doing="searching for", file="path", names="glob"),
     "Glob": Tool(kind=ToolKind.SEARCH, doing="looking for"),
     "WebFetch": Tool(kind=ToolKind.WEB, doing="fetching", wants="fetch"),
     "WebSearch": Tool(kind=ToolKind.WEB, doing="searching the web for", wants="search the web for"),
@@ -54,6 +54,9 @@ MCP_USES: tuple[tuple[Use, tuple[str, ...]], ...] = (
     (Use.WRITE, ("write", "edit", "create", "append", "save", "patch", "update", "copy")),
 )
 """What a file tool of an MCP server does, by the words in its name. Others read."""
+
+MCP_SEARCHES = ("grep", "search")
+"""Words in the names of MCP tools that read all files of a directory."""
 
 MCP_PATHS = ("path", "file_path", "filepath", "file", "source", "destination", "target", "paths", "directory")
 
@@ -145,10 +148,15 @@ def tool_started(use: ToolUse, body: wire.WireToolInput, _hook: wire.WireTool | 
 
 
 def _files(name: str, tool: Tool, given: Any) -> Iterator[FileUse]:
-    if tool.file and isinstance(path := given.get(tool.file), str):
+    if tool.names:
+        path, names = (value if isinstance(value := given.get(field), str) else "" for field in (tool.file, tool.names))
+        yield FileUse(path or ".", tool.use, recursive=True, names=names)
+    elif tool.file and isinstance(path := given.get(tool.file), str):
         yield FileUse(path, tool.use)
     elif tool.kind is ToolKind.MCP:
         verb = name.rpartition("__")[2].lower()
         use = next((use for use, words in MCP_USES if any(word in verb for word in words)), Use.READ)
         paths = strings_under(given, MCP_PATHS)
-        yield from (FileUse(path, use) for path in paths if path.startswith(("/", "~", ".")) or "/" in path)
+        searches = use is Use.READ and any(word in verb for word in MCP_SEARCHES)
+        named = (path for path in paths if path.startswith(("/", "~", ".")) or "/" in path)
+        yield from (FileUse(path, use, recursive=searches) for path in named)

@@ -67,6 +67,8 @@ COMMAND_FIELDS = (
     "bash",
     "commandLine",
     "command_line",
+    "program",
+    "executable",
 )
 """Input fields of MCP tools that contain shell text."""
 ARGUMENT_FIELDS = ("args", "arguments", "argv")
@@ -81,7 +83,7 @@ def _find_commands(tool_input: dict[str, Any]) -> list[str]:
             texts.append(" ".join([value, *_quoted_arguments(tool_input)]))
         elif isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             texts += [shlex.join(value)] if field != "commands" else value
-    return texts
+    return texts or [" ".join(words)] if (words := _quoted_arguments(tool_input)) else texts
 
 
 def _quoted_arguments(tool_input: dict[str, Any]) -> list[str]:

@@ -4,14 +4,19 @@ An `Invocation` and its `Effects` can be sent to another process (`analysis_proc
 of it.
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from claude_headspace.inputs.policy.paths import find_path_uses
 from claude_headspace.inputs.policy.shell.budget import FULL, Limits
 from claude_headspace.inputs.policy.shell.commands import analyse_shell
-from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.inputs.policy.shell.markers import MARKER_FOR, STAR, expand_braces, unmark, without_markers
 from claude_headspace.kernel.policy.call import PathUse, Program, Trait, Use
 from claude_headspace.kernel.tools import FileUse
+
+MAX_GLOBS = 16
+"""How many globs of one tool call are expanded."""
 
 
 class Invocation(msgspec.Struct, frozen=True):
@@ -50,6 +55,36 @@ def analyse_effects(invocation: Invocation, limits: Limits = FULL) -> Effects:
         traits |= findings.traits
         depends_on_files = depends_on_files or findings.depends_on_files
     for file in invocation.files:
-        path, recursive = without_markers(file.path), file.use is Use.DELETE
-        paths += find_path_uses(path, directory, file.use, used_by=invocation.tool, recursive=recursive)
+        paths += _find_file_uses(file, invocation)
     return Effects(tuple(programs), tuple(paths), tuple(traits), depends_on_files)
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+_TO_MARKERS = str.maketrans(MARKER_FOR)
+
+
+def _find_file_uses(file: FileUse, invocation: Invocation) -> list[PathUse]:
+    """Return the uses of a file or directory, and of the files in it that a glob names."""
+    path = _expand_home(without_markers(file.path), invocation.home)
+    recursive = file.recursive or file.use is Use.DELETE
+    uses = find_path_uses(path, invocation.directory, file.use, used_by=invocation.tool, recursive=recursive)
+    globs = list(_expand_names(file.names))
+    names = tuple(unmark(glob).rpartition("/")[2].lower() for glob in globs)
+    uses = [msgspec.structs.replace(use, names=names) for use in uses] if names else uses
+    for glob in globs:
+        argument = glob if glob.startswith("/") else f"{path.rstrip('/')}/{glob}"
+        uses += find_path_uses(argument, invocation.directory, file.use, used_by=invocation.tool)
+    return uses
+
+
+def _expand_names(text: str) -> Iterator[str]:
+    """Yield the globs in a text, such as `*.{ts,tsx} **/*.js`, for the directory itself. Characters become markers."""
+    for part in without_markers(text).split()[:MAX_GLOBS]:
+        if not part.startswith("!"):  # excludes files
+            for glob in expand_braces(part.translate(_TO_MARKERS), MAX_GLOBS):
+                yield glob.replace(f"{STAR}{STAR}/", "").replace(STAR * 2, STAR)
+
+
+def _expand_home(path: str, home: str) -> str:
+    return home + path[1:] if path == "~" or path.startswith("~/") else path

@@ -311,11 +311,11 @@ class SpoolReader(Loop):
             oldest.unlink(missing_ok=True)
 
     def _quarantine(self) -> None:
-        """Move everything away that has the name of an event and is not a regular file."""
+        """Move everything away that is not a regular file, whatever its name."""
         if os.path.lexists(self._folder) and not self._folder.is_dir():
             raise NotADirectoryError(f"{self._folder} is not a directory: remove it")
         for entry in list(_entries(self._folder)):
-            if entry.name.endswith(".json") and not entry.is_file(follow_symlinks=False):
+            if entry.name != self._rejected.name and not entry.is_file(follow_symlinks=False):
                 log.warning("spool_entry_quarantined", entry=entry.name)
                 if not move_away(Path(entry.path), self._rejected):
                     log.warning("spool_entry_stays", entry=entry.name)

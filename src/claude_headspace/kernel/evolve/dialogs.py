@@ -45,11 +45,12 @@ def teammate_stopped(change: Change, meta: Meta, fact: facts.TeammateStopped) ->
 def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
     """A dialog is open, and nothing else is known about it. No-op if a wait is open or the dialog has ended since.
 
-    The source does not name the thread, so later work of any thread proves that the dialog ended.
+    The source does not name the thread or the dialog, so later work of any thread proves that the dialog ended, and so
+    does an answer that the client applied later.
     """
     agent = change.agent
     worked_at = max((agent.busy_at, *(max(sub.last_seen_at, sub.stopped_at) for sub in agent.subagents)))
-    if not agent.waits and meta.at >= worked_at and meta.at > thread_ended_at(agent, meta):
+    if not agent.waits and meta.at >= worked_at and meta.at > max(thread_ended_at(agent, meta), agent.answer_taken_at):
         change.why = why
         open_wait(change, ask, meta.at, subagent_id=meta.subagent_id)
 
@@ -101,12 +102,13 @@ def wait_answered(change: Change, meta: Meta, fact: acts.WaitAnswered) -> None:
         store_wait(change, replace(wait, answered=answered))
 
 
-def wait_taken(change: Change, _meta: Meta, fact: acts.WaitTaken) -> None:
+def wait_taken(change: Change, meta: Meta, fact: acts.WaitTaken) -> None:
     """The client applied the answer. Needed for a dialog that was answered before the registry showed it."""
     wait = _open_wait(change, fact.wait_id)
     if wait is not None and wait.answered is not None:
         change.inferred, change.why = True, "the client received the answer"
         close_waits(change, lambda each: each.id == fact.wait_id, "answered")
+        change.agent.answer_taken_at = max(change.agent.answer_taken_at, meta.at)
 
 
 def wait_released(change: Change, _meta: Meta, fact: acts.WaitReleased) -> None:

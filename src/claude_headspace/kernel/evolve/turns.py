@@ -63,8 +63,9 @@ def record_work(change: Change, meta: Meta) -> None:
 
 
 def close_questions(change: Change, at: Micros) -> None:
-    """Close questions in text: the agent continued, answered or not."""
-    close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent continued")
+    """Close questions in text: the agent continued, answered or not. The prompt that answered may arrive later."""
+    if close_waits(change, lambda wait: wait.asked_in_text and wait.opened_at < at, "the agent continued"):
+        change.agent.question_closed_at = at
 
 
 # --- prompts ----------------------------------------------------------------------------------------------------------
@@ -129,7 +130,8 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
     change.why = "a prompt was submitted"
     command = open_command_of(agent)
     asked = [wait for wait in agent.waits if wait.subagent_id is None and wait.opened_at < meta.at]
-    answers = bool(asked) and not _dismisses_dialogs(agent, command, meta, asked)
+    answers = _is_late_answer(agent, meta) or (bool(asked) and not _dismisses_dialogs(agent, command, meta, asked))
+    agent.question_closed_at = 0
     close_waits(change, asked.__contains__, "answered by a prompt" if answers else "dismissed")
     if command is not None and _was_opened_by_its_tool(command, meta):
         _set_prompt(change, command, meta, text)
@@ -145,6 +147,11 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
             begun = start_command(change, _trigger(meta, text), text, meta.at, meta.prompt_id)
             add_turn(change, begun, Actor.USER, Intent.COMMAND, text)
     record_work(change, meta)
+
+
+def _is_late_answer(agent: Agent, meta: Meta) -> bool:
+    """Whether the prompt answers a question in text that a sign of its own turn, such as `busy`, has closed already."""
+    return abs(meta.at - agent.question_closed_at) < PROMPT_DELAY
 
 
 def _dismisses_dialogs(agent: Agent, command: Command | None, meta: Meta, asked: list[Wait]) -> bool:
@@ -282,6 +289,7 @@ def _task_finished(change: Change, meta: Meta, task_id: str) -> None:
         _add_turn_id(agent, meta.prompt_id)
         _end_previous_turn(change, meta)
     record_work(change, meta)
+    agent.question_closed_at = 0
 
 
 # --- ends -------------------------------------------------------------------------------------------------------------
@@ -340,7 +348,7 @@ def _end_fingerprint(meta: Meta, message: str, error: str) -> str:
 
 def _record_turn_end(change: Change, meta: Meta, message: str, error: str = "") -> None:
     agent = change.agent
-    agent.turn_ended_at, agent.final_text = meta.at, ""
+    agent.turn_ended_at, agent.final_text, agent.question_closed_at = meta.at, "", 0
     agent.turn_end_fingerprint = _end_fingerprint(meta, message, error)
 
 

@@ -31,6 +31,8 @@ class PathUse(msgspec.Struct, frozen=True):
     """The path with links resolved; empty if it is the same."""
     recursive: bool = False
     """Whether the use includes everything below."""
+    names: tuple[str, ...] = ()
+    """Globs in lower case: a recursive use includes only files with such names."""
     used_by: str = msgspec.field(default="", name="by")
     """The program or tool that uses it."""
 
