@@ -236,7 +236,7 @@ LANGUAGES = {
     "R": Language(("e",)),
     "Rscript": Language(("e",)),
     "elixir": Language(("e", "eval")),
-    "osascript": Language(("e",)),
+    "osascript": Language(("e",), valued=("l", "s")),
     "tclsh": Language((), analyse_tcl),
     "expect": Language(("c",), analyse_tcl),
 }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from claude_headspace.inputs.policy.paths import is_directory
+from claude_headspace.inputs.policy.shell.applescript import record_script
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.file_uses import find_file_uses, is_known
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Argv, Effect, FileUse, Findings, Flow, ShellText
@@ -133,6 +134,8 @@ def _run_script(shell: Shell, text: str, arguments: list[str], stdin: Flow, *, w
         shell.findings.add_trait(Trait.FORK_BOMB)
     if first_line.startswith("#!") and "sh" not in first_line:
         language = next((name for name in LANGUAGES if name in first_line), None)
+        if language == "osascript":
+            record_script(findings, text)
         if language is not None:
             _apply_effects(subshell, _analyse_code(shell, LANGUAGES[language], text), first_line)
     else:
