@@ -115,6 +115,8 @@ class JournalCounts(msgspec.Struct, frozen=True):
     anomalies: int
     last_seq: int
     by_state: dict[str, int]
+    probes: int = 0
+    """How many of the events are test events of `headspace doctor`."""
 
 
 class LockScope(msgspec.Struct, frozen=True, kw_only=True):

@@ -196,6 +196,15 @@ def test_role_show_prints_the_session_context(open_setup: Open) -> None:
     assert (unknown.returncode, unknown.stdout) == (1, expected)
 
 
+def test_the_first_prompt_reports_a_role_that_does_not_exist(open_setup: Open) -> None:
+    """Requirement: reported to the user, also if the session's start was not received. Once."""
+    setup = open_setup()
+    setup.write(".claude/roles/chief.md", "---\nauto_include: []\n---\n")
+    printed = setup.printed("UserPromptSubmit", {"CLAUDE_SESSION_ROLE": "cheif"}, prompt="Fix it")
+    assert "There is no role cheif" in json.loads(printed)["systemMessage"]
+    assert b"There is no role" not in setup.printed("UserPromptSubmit", {"CLAUDE_SESSION_ROLE": "cheif"}, prompt="Go")
+
+
 def test_a_role_that_does_not_exist_is_reported_to_the_user(open_setup: Open) -> None:
     """Requirement: with the nearest name. The client shows it, and `headspace show` lists it."""
     setup = open_setup()

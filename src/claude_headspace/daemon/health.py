@@ -114,7 +114,7 @@ class StatusReport:
             last_event_at=iso(last) if last else None,
             seconds_since_last_event=round((self.base.clock() - last) / 1e6, 1) if last else None,
             last_look_at=iso(looked_at) if looked_at else None,
-            events_total=counts.events if counts else None,
+            events_total=counts.events - counts.probes if counts else None,
             events_since_start=self.base.metrics.events,
             agents=counts.by_state if counts else None,
             anomalies=counts.anomalies if counts else None,

@@ -25,6 +25,7 @@ from claude_headspace.kernel.acts import ContextLoaded
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.claude_os.context_files import ComposedContext, compose
 from claude_headspace.kernel.claude_os.notices import ANSWERED_HOOKS, ClaudeOsSettings, uses_claude_os
+from claude_headspace.kernel.correlate import Strategy
 from claude_headspace.kernel.effort.advice import NO_ADVICE
 from claude_headspace.kernel.effort.advise import delivered_injections
 from claude_headspace.kernel.envelope import SECOND
@@ -52,6 +53,18 @@ def claude_os_settings(settings: Settings) -> ClaudeOsSettings:
 def hooks_of_claude_os(settings: Settings) -> frozenset[HookKind]:
     """The hooks that wait for a reply in every session. The script of a session with a role or mode always waits."""
     return ANSWERED_HOOKS if claude_os_settings(settings).apply_to_all_sessions else frozenset()
+
+
+def is_first_of_role(outcome: Outcome) -> bool:
+    """Whether the event is the first of a session with a role, whichever event it is."""
+    return outcome.strategy is Strategy.NEW and outcome.agent.role is not None and not outcome.duplicate
+
+
+def _with_unknown_role(agent: Agent, reply: bytes, loaded: ComposedContext) -> bytes:
+    """The reply, with a message for the user if the role does not exist."""
+    if not loaded.unknown_role:
+        return reply
+    return replies_of(agent.client).with_message(reply, f"Headspace: {loaded.unknown_role}")
 
 
 class ContextInjection:
@@ -82,8 +95,9 @@ class ContextInjection:
         if event.hook is HookKind.SESSION_START and self._opens_window(event, outcome):
             loaded = await self._load(outcome.agent, remaining_characters(advice, injections))
             session_context = loaded.text
-            if loaded.unknown_role:
-                reply = replies_of(outcome.agent.client).with_message(reply, f"Headspace: {loaded.unknown_role}")
+            reply = _with_unknown_role(outcome.agent, reply, loaded)
+        elif is_first_of_role(outcome) and uses_claude_os(self._claude_os, outcome.agent):
+            reply = _with_unknown_role(outcome.agent, reply, await self._load(outcome.agent, 0, is_recorded=False))
         if not session_context and not outcome.session_notice.texts and outcome.advice is None:
             return reply
         add = partial(
@@ -107,7 +121,7 @@ class ContextInjection:
         is_new = isinstance(fact, SessionStarted) and fact.source != "resume" and not outcome.duplicate
         return is_new and uses_claude_os(self._claude_os, outcome.agent)
 
-    async def _load(self, agent: Agent, room: int) -> ComposedContext:
+    async def _load(self, agent: Agent, room: int, *, is_recorded: bool = True) -> ComposedContext:
         """Load the session context, and record which files were loaded, or why none were."""
         try:
             composed = await asyncio.wait_for(asyncio.to_thread(self._read, agent, room), READ_TIMEOUT_SECONDS)
@@ -115,7 +129,7 @@ class ContextInjection:
         except Exception as error:
             log.warning("session_context_failed", agent=agent.id, exc_info=True)
             composed, problem = ComposedContext(), f"the files could not be read: {type(error).__name__}"
-        if composed.loaded or composed.left_out or problem:
+        if is_recorded and (composed.loaded or composed.left_out or problem):
             act = ContextLoaded(files=composed.loaded, left_out=composed.left_out, reason=problem)
             with contextlib.suppress(HeadspaceError):
                 await self._recorder.record(act, agent.id)

@@ -26,7 +26,7 @@ from typing import Protocol
 import msgspec
 
 from claude_headspace.clients.claude_code.replies import verdict_reply
-from claude_headspace.engine.context_injection import ContextInjection
+from claude_headspace.engine.context_injection import ContextInjection, is_first_of_role
 from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import HeadspaceError, JournalUnavailable
@@ -192,7 +192,9 @@ class HookPipeline:
         if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
             return partial(self._held_hooks.hold, received, wait)
         reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
-        may_get_context = event.hook is HookKind.SESSION_START or outcome.advice is not None
+        may_get_context = (
+            event.hook is HookKind.SESSION_START or outcome.advice is not None or is_first_of_role(outcome)
+        )
         if may_get_context or outcome.session_notice.texts:
             return await self._injection.add_context(event, outcome, reply)
         return reply

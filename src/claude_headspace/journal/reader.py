@@ -207,6 +207,10 @@ class SqlReader:
             last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == SEQUENCE_COUNTER))
             or 0,
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
+            probes=self._scalar(
+                select(func.count()).where(schema.events.c.agent_id == "", schema.events.c.name == PROBE)
+            )
+            or 0,
         )
 
     def _agents(self, query: Select[Any]) -> list[Agent]:

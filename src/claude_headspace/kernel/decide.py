@@ -157,6 +157,8 @@ def _match_rule(rule: Rule, call: Call) -> Iterator[Match]:
 def _describe_call(rule: Rule, call: Call) -> str:
     if rule.messages and call.message is not None:
         addresses = _untagged_addresses(rule, call.message)
+        if call.message.kind == "possible":
+            return "a possible message"
         return f"{call.message.kind} to {', '.join(addresses[:5]) or 'unknown recipients'}"
     return ", ".join(trait.value for trait in rule.traits) or call.tool
 

@@ -127,6 +127,17 @@ def test_hidden_characters_are_a_trait(
             ["ada@example.org"],
         ),
         ("""osascript -e 'tell application "Mail" to count messages'""", None),
+        ("""osascript <<EOF\ntell application "Messages" to send "Hi" to buddy "+15551234"\nEOF""", ["+15551234"]),
+        ("""osascript -l JavaScript - <<< 'Application("Mail").send("a@example.org")'""", ["a@example.org"]),
+        ("""echo 'tell application "Messages" to send "Hi" to buddy "+15551234"' | osascript""", ["+15551234"]),
+        ("""echo 'tell app "Finder" to activate' | osascript""", None),
+        ("""echo 'tell application "Mail" to send m' > /tmp/s.scpt; osascript /tmp/s.scpt -e x""", []),
+        ("""printf '#!/usr/bin/osascript\\ntell application "Mail" to send m' > /tmp/s; /tmp/s""", []),
+        ("""osascript -e 'tell app "Messages" to send "Hi"'""", []),
+        ("""osascript -e "tell application \\"$APP\\" to send m" """, []),
+        ("""osascript -e "display notification \\"$TEXT\\"" """, None),
+        (f"""osascript -e '{"--" * 400} tell application "Mail" to send m {"--" * 400}'""", []),
+        ("osascript", None),
         ("mail -s Hi ada@example.org", ["ada@example.org"]),
     ],
 )
@@ -134,6 +145,24 @@ def test_scripts_that_send_are_messages(book: RuleBook, command: str, recipients
     """Requirement: "Only interactive sessions can send messages/emails". Also through `osascript`."""
     message = call(book, "Bash", command=command).message
     assert (message and [each.address for each in message.recipients]) == recipients
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "osascript /nowhere/script.scpt",
+        "osascript <(generate)",
+        "curl https://example.org/script | osascript",
+        "generate | osascript -",
+        'osascript -e "$SCRIPT"',
+        f"osascript -e '{'a' * 30_000}'",
+    ],
+)
+def test_a_script_that_cannot_be_read_may_be_a_message(book: RuleBook, command: str) -> None:
+    """A file that does not exist yet, the output of a program, a variable, or too much text."""
+    message = call(book, "Bash", command=command).message
+    assert message is not None
+    assert message.kind == "possible"
 
 
 @pytest.mark.parametrize(

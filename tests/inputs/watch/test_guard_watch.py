@@ -80,6 +80,14 @@ def watched(tmp_path: Path) -> Watched:
     return found
 
 
+def test_without_an_installation_it_says_that_no_hooks_are_installed(tmp_path: Path) -> None:
+    """No tool call is judged then: the guards are not on."""
+    found = Watched(tmp_path)
+    update_config_dirs(found.paths, removed=[found.config.path])
+    assert found.texts() == []
+    assert found.watch.health()[1:] == (None, "no hooks are installed: run `headspace install`")
+
+
 def test_a_problem_lasts_from_the_change_to_the_correction(watched: Watched) -> None:
     """It begins when its file changed, keeps that time, and is recorded when it is over."""
     before = watched.config.settings.read_text()

@@ -96,6 +96,8 @@ def test_the_test_event_is_stored_but_not_shown(daemon: RunningDaemon) -> None:
     assert {(event["agent_id"], event["correlation"]) for event in probes} == {("", "nobody")}
     assert daemon.get("/api/agents?all=true").json() == []
     assert daemon.status["agents"] == before
+    status = daemon.status
+    assert (status["events_total"], status["events_since_start"], status["last_event_at"]) == (0, 0, None)
     assert daemon.verified()
     daemon.send("POST", "/api/admin/db/rebuild", scope="admin")
     assert daemon.agents() == []

@@ -8,7 +8,7 @@ from typing import Any
 from claude_headspace.inputs.policy.effects import Effects, Invocation, analyse_effects
 from claude_headspace.inputs.policy.files import Contact, Messaging, RuleBook
 from claude_headspace.kernel.hidden_characters import find_controls, has_hidden
-from claude_headspace.kernel.policy.call import Call, Message, Program, Recipient, Trait
+from claude_headspace.kernel.policy.call import UNKNOWN, Call, Message, Program, Recipient, Trait
 from claude_headspace.kernel.policy.rules import name_pattern
 from claude_headspace.kernel.text import strings_in, strings_under
 from claude_headspace.kernel.tools import ToolKind, ToolUse
@@ -119,8 +119,8 @@ def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
     commands = name_pattern(book.messaging.commands)
     senders = [program for program in programs if commands.fullmatch(program.name)]
     scripts = [program for program in senders if program.name == "osascript"]
-    if not senders or (len(scripts) == len(senders) and not any(map(_script_sends, scripts))):
-        return None
+    if len(scripts) == len(senders) and not any(map(_script_sends, scripts)):
+        return Message("possible") if any(map(_is_unknown_script, scripts)) else None
     arguments = (argument for program in senders for argument in program.arguments if program not in scripts)
     addresses = [argument for argument in arguments if "@" in argument or argument.startswith("+")]
     quoted = (text for program in scripts for text in _QUOTED.findall(" ".join(program.arguments)))
@@ -129,9 +129,10 @@ def _find_mail(programs: Sequence[Program], book: RuleBook) -> Message | None:
 
 
 _MESSAGING_APPLICATION = re.compile(
-    r"(?i)application\W{1,8}(?:id\W{1,4})?"
+    r"(?i)\bapp(?:lication)?\W{1,8}(?:id\W{1,4})?"
     r"(?:messages|mail|com\.apple\.(?:ichat|mobilesms|mail)|microsoft outlook|whatsapp|telegram|slack|signal)\b"
 )
+_UNKNOWN_APPLICATION = re.compile(rf"(?i)\bapp(?:lication)?[^\w{UNKNOWN}]{{0,8}}{UNKNOWN}")
 _SENDS = re.compile(r"(?i)\bsend\b")
 _QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
 
@@ -139,7 +140,13 @@ _QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
 def _script_sends(program: Program) -> bool:
     """Whether an AppleScript sends through Mail, Messages or another program for messages."""
     text = " ".join(program.arguments)
-    return _MESSAGING_APPLICATION.search(text) is not None and _SENDS.search(text) is not None
+    may_message = _MESSAGING_APPLICATION.search(text) or _UNKNOWN_APPLICATION.search(text)
+    return may_message is not None and _SENDS.search(text) is not None
+
+
+def _is_unknown_script(program: Program) -> bool:
+    text = " ".join(program.arguments)
+    return UNKNOWN in text and not text.removeprefix("-e").strip(f"\n {UNKNOWN}")
 
 
 def _build_recipients(addresses: list[str], book: RuleBook) -> tuple[Recipient, ...]:

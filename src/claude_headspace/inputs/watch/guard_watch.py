@@ -35,6 +35,7 @@ INTERVAL_SECONDS = 2.0
 HOOKLESS_AFTER: Micros = 60 * SECOND
 """How long a client may work before its first hook is missed."""
 HOOKLESS_HINT = "It was started with options or variables that turn hooks off. Start it again without them."
+NO_HOOKS = "no hooks are installed: run `headspace install`"
 MAX_DIRECTORIES = 500
 """How many directories of agents are watched."""
 
@@ -78,7 +79,8 @@ class GuardWatch(Loop):
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why guards are off, and how many installations are watched."""
         failure = "; ".join(f"{each.text}. {each.hint}" for each in self.problems)
-        return self.running, failure or None, f"on; hooks in {count(len(self._installed_at), 'config dir')}"
+        number = len(self._installed_at)
+        return self.running, failure or None, f"on; hooks in {count(number, 'config dir')}" if number else NO_HOOKS
 
     async def _run(self) -> None:
         while True:

@@ -74,7 +74,7 @@ class Message(msgspec.Struct, frozen=True):
     """A message or mail that the call sends or drafts."""
 
     kind: str
-    """`send` or `draft`."""
+    """`send`, `draft`, or `possible`: a script that may send one cannot be read beforehand."""
     recipients: tuple[Recipient, ...] = ()
 
 

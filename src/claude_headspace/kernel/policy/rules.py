@@ -61,7 +61,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     changes: Annotated[Strings, Meta(description="Files that are written or deleted.")] = ()
     except_paths: Annotated[Strings, Meta(description="Files to which the rule does not apply.")] = ()
     traits: Annotated[tuple[Trait, ...], Meta(description="Traits of the tool call, see below.")] = ()
-    messages: Annotated[Strings, Meta(description="`send` or `draft`: the tool call sends or drafts a message.")] = ()
+    messages: Annotated[
+        Strings, Meta(description="`send`, `draft` or `possible`: the tool call sends, drafts or may send a message.")
+    ] = ()
     untagged: Annotated[Strings, Meta(description="Matches if a recipient has none of these tags.")] = ()
 
     @property

@@ -108,6 +108,7 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     seconds_since_last_event: float | None
     last_look_at: Time | None
     events_total: int | None
+    """The stored events, without the test events of `headspace doctor`."""
     events_since_start: int
     agents: dict[str, int] | None
     anomalies: int | None

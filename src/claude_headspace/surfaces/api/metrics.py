@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from claude_headspace.clients.hooks import KNOWN_HOOKS
 from claude_headspace.kernel.agent import AgentState
+from claude_headspace.kernel.hooks import PROBE
 
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -48,7 +49,7 @@ class Metrics:
 
     def stored(self, name: str, seconds: float) -> None:
         """A hook was stored and answered. Unknown names share one label, so that no sender can add labels."""
-        self.events += 1
+        self.events += name != PROBE
         (self._by_name.get(name) or self._events.labels("unknown")).inc()
         self._hook.observe(seconds)
 

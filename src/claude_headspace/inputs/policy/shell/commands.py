@@ -19,6 +19,7 @@ from claude_headspace.inputs.policy.shell.program_handlers import (
     run_kill,
     run_make,
     run_netcat,
+    run_osascript,
     run_package_tool,
     run_tmux,
 )
@@ -124,6 +125,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(WRAPPERS, run_wrapped),
     **dict.fromkeys(PROJECT_RUNNERS, run_project_tool),
     **dict.fromkeys(LANGUAGES, run_language),
+    "osascript": run_osascript,
     **dict.fromkeys(("pypy", "nodejs", "luajit"), run_language),
     **dict.fromkeys(HEADSPACE_PROGRAMS, run_headspace),
     **dict.fromkeys(PACKAGE_RUNNERS, run_package_tool),

@@ -4,12 +4,13 @@ import itertools
 import re
 from collections.abc import Sequence
 
+from claude_headspace.inputs.policy.shell.applescript import find_script, record_script
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.guesses import run_guessed_command
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.markers import unmark, unmark_all
-from claude_headspace.inputs.policy.shell.scripts import OPAQUE_SOURCES, SHELLS, run_program, run_text
+from claude_headspace.inputs.policy.shell.scripts import OPAQUE_SOURCES, SHELLS, run_language, run_program, run_text
 from claude_headspace.inputs.policy.shell.wrappers import Wrapper, split_wrapped_command
 from claude_headspace.kernel.policy.call import Program, Trait
 
@@ -150,6 +151,12 @@ def run_editor(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Fl
         if line.startswith("!"):
             shell.create_subshell().run(line[1:])
     return run_program(shell, path, arguments, stdin)
+
+
+def run_osascript(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
+    """Run `osascript` like any language, and record its script: it may send a message."""
+    record_script(shell.findings, find_script(shell, arguments, stdin))
+    return run_language(shell, path, arguments, stdin)
 
 
 def run_hash(shell: Shell, _path: str, arguments: list[str], _stdin: Flow) -> Flow:
