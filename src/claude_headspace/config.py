@@ -5,6 +5,8 @@ No setting is required. The sources in order of precedence, lowest first: the de
 XDG directories are used.
 """
 
+import contextlib
+import errno
 import os
 import re
 import socket
@@ -323,6 +325,43 @@ def write_private_file(path: Path, content: bytes) -> None:
     with os.fdopen(handle, "wb") as file:
         file.write(content)
     draft.replace(path)
+
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def write_kept_file(path: Path, content: bytes) -> None:
+    """Write a private file. On a full disk it uses the space that `withdraw_file` kept, or that of the file itself."""
+    try:
+        write_private_file(path, content)
+    except OSError as error:
+        path.with_name(f"{path.name}.new").unlink(missing_ok=True)
+        found = next((each for each in (_kept(path), path) if each.is_file()), None)
+        if error.errno not in NO_SPACE or found is None:
+            raise
+        _overwrite(found, content)
+        found.replace(path)
+
+
+def withdraw_file(path: Path) -> None:
+    """Remove a file, but keep its space under another name, so that it can be written again on a full disk."""
+    with contextlib.suppress(OSError):
+        _overwrite(path, b"\n" * path.lstat().st_size)
+        path.replace(_kept(path))
+    path.unlink(missing_ok=True)
+
+
+def _kept(path: Path) -> Path:
+    return path.with_name(f"{path.name}.kept")
+
+
+def _overwrite(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.pwrite(handle, content, 0)
+        os.ftruncate(handle, len(content))
+    finally:
+        os.close(handle)
 
 
 def load_settings(

@@ -94,6 +94,7 @@ def test_a_prompt_after_the_end_begins_the_next_command(story: Story) -> None:
     """Commands follow each other."""
     story.prompted("One", "p1")
     story.stops("I renamed it.", "p1")
+    assert (story.command.state, story.board) == ("COMPLETE", ("idle", None))
     story.prompted("Two", "p2")
     assert outcomes(story) == [("prompt", "One", "completed"), ("prompt", "Two", None)]
 

@@ -1,7 +1,11 @@
 """The real client: an agent cannot hide from Headspace and approve, and no program locks the user out."""
 
 import json
+import os
+import shlex
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +104,30 @@ def test_no_program_locks_the_user_out(tmp_path: Path) -> None:
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         assert workspace.daemon.send("POST", link, b"do=allow", form).status == 303
         finished(workspace, "by_link")
+
+
+def test_an_entry_that_names_the_users_shell_does_not_lock_it_out(tmp_path: Path) -> None:
+    """The registry of the client names the shell: an answer from this shell still counts."""
+    with open_workspace(tmp_path, {"Make it": [reply(bash("touch made")), reply(text("Made."))]}) as workspace:
+        client = workspace.client(*ASKING)
+        client.write("Make it")
+        client.send()
+        dialog(workspace, client)
+        agent = workspace.agent("waiting")["id"]
+        [entry] = (workspace.home.config_dir / "sessions").glob("*.json")
+        with subprocess.Popen(["bash", "--norc"], stdin=subprocess.PIPE, text=True) as shell:
+            false = {**json.loads(entry.read_bytes()), "pid": shell.pid, "sessionId": "false", "status": "idle"}
+            false |= {"startedAt": time.time() * 1000, "statusUpdatedAt": time.time() * 1000}
+            entry.with_name(f"{shell.pid}.json").write_text(json.dumps(false))
+            wait_until(lambda: len(workspace.daemon.agents()) == 2, "the false agent")
+            root = str(workspace.root)
+            env = [
+                "env",
+                f"HOME={root}",
+                f"HEADSPACE_HOME={root}",
+                f"PYTHONPATH={os.pathsep.join(filter(None, sys.path))}",
+            ]
+            shell.communicate(
+                shlex.join([*env, sys.executable, "-m", "claude_headspace", "approve", agent]) + "\ntrue\n"
+            )
+        finished(workspace, "made")

@@ -24,10 +24,11 @@ Hook = subprocess.Popen[bytes]
 class AskingClient:
     """A client that asks, and the daemon that receives its hooks."""
 
-    def __init__(self, home: Path, daemon: RunningDaemon, pid: int) -> None:
+    def __init__(self, home: Path, daemon: RunningDaemon, pid: int, session: str = "s1") -> None:
         self.home = home
         self.daemon = daemon
         self._pid = pid
+        self._session = session
         self.headspace("install", "--yes", "--config-dir", str(home / ".claude"))
         self.hook("SessionStart", source="startup")
         self.hook("UserPromptSubmit", prompt="Fix it")
@@ -51,7 +52,7 @@ class AskingClient:
         pipe = subprocess.PIPE
         hook = subprocess.Popen([str(script), event], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
         assert hook.stdin is not None
-        body = {"session_id": "s1", "cwd": str(self.home), "hook_event_name": event, **payload}
+        body = {"session_id": self._session, "cwd": str(self.home), "hook_event_name": event, **payload}
         hook.stdin.write(json.dumps(body).encode())
         hook.stdin.close()
         hook.stdin = None

@@ -3,18 +3,20 @@
 Each test first shows the attack, then that the user can still answer.
 """
 
+import json
 import os
 import secrets
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.stories.asking_client import AskingClient, printed
+from tests.stories.asking_client import AskingClient, Hook, printed
 from tests.support import LIMIT_SECONDS, environment, running_daemon, wait_until
 from tests.terminals import needs_tmux
 
@@ -147,6 +149,78 @@ def test_nobody_locks_the_user_out(tmp_path: Path, inside: Inside) -> None:
     with running_daemon(tmp_path) as daemon:
         asking.daemon = daemon
         user_answers(asking, asking.ask("t2"))
+
+
+class UserShell:
+    """The shell in which the user types commands."""
+
+    def __init__(self) -> None:
+        pipe = subprocess.PIPE
+        self._shell = subprocess.Popen(["bash", "--norc"], stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+
+    @property
+    def pid(self) -> int:
+        """The process id of the shell."""
+        return self._shell.pid
+
+    def run(self, command: str) -> str:
+        """Type a command; return its output, on one line."""
+        assert self._shell.stdin is not None
+        assert self._shell.stdout is not None
+        self._shell.stdin.write(f"echo $({command} 2>&1)\n")
+        self._shell.stdin.flush()
+        return self._shell.stdout.readline()
+
+    def end(self) -> None:
+        """End the shell."""
+        self._shell.kill()
+        self._shell.communicate()
+
+
+@pytest.fixture
+def user_shell() -> Iterator[UserShell]:
+    """The user's shell."""
+    made = UserShell()
+    yield made
+    made.end()
+
+
+def name_in_registry(asking: AskingClient, pid: int) -> None:
+    """Any process of the user can write an entry that names another process."""
+    now = time.time() * 1000
+    entry = {"pid": pid, "sessionId": "false", "cwd": "/tmp", "startedAt": now, "status": "idle"}
+    directory = asking.home / ".claude" / "sessions"
+    directory.mkdir(exist_ok=True)
+    (directory / f"{pid}.json").write_text(json.dumps(entry))
+
+
+def name_in_hook(asking: AskingClient, pid: int) -> None:
+    """Any process of the user can run the hook script."""
+    AskingClient(asking.home, asking.daemon, pid, session="false")
+
+
+@pytest.mark.parametrize("name", [name_in_registry, name_in_hook])
+def test_a_report_that_names_the_users_shell_does_not_lock_it_out(
+    tmp_path: Path, inside: Inside, user_shell: UserShell, name: Callable[[AskingClient, int], None]
+) -> None:
+    """Its answers count, also after a restart. The tools of the client are still refused."""
+    with running_daemon(tmp_path) as daemon:
+        asking = AskingClient(tmp_path, daemon, inside.pid)
+        agent = asking.agent["id"]
+        name(asking, user_shell.pid)
+        wait_until(lambda: len(daemon.agents()) == 2, "the false agent")
+        answer_in(asking, user_shell, inside, agent, asking.ask())
+    with running_daemon(tmp_path) as daemon:
+        asking.daemon = daemon
+        answer_in(asking, user_shell, inside, agent, asking.ask("t2"))
+
+
+def answer_in(asking: AskingClient, shell: UserShell, inside: Inside, agent: str, hook: Hook) -> None:
+    """The client's tools cannot approve, and the user can, in this shell."""
+    assert "inside an agent" in inside.run(headspace(asking.home, "approve", agent))
+    said = shell.run(headspace(asking.home, "approve", agent))
+    assert "inside an agent" not in said
+    assert printed(hook)["decision"]["behavior"] == "allow", said
 
 
 def test_agents_known_by_curl_alone_keep_working(tmp_path: Path) -> None:

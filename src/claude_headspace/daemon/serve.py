@@ -20,7 +20,14 @@ import uvicorn
 
 from claude_headspace import __version__
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
-from claude_headspace.config import Paths, Settings, without_password, write_private_file
+from claude_headspace.config import (
+    Paths,
+    Settings,
+    withdraw_file,
+    without_password,
+    write_kept_file,
+    write_private_file,
+)
 from claude_headspace.daemon.compose import Daemon
 from claude_headspace.daemon.lifecycle import GRACE_SECONDS
 from claude_headspace.daemon.logs import configure_logging
@@ -101,7 +108,7 @@ def serve(
         try:
             _run(daemon, listener)
         finally:
-            paths.daemon_file.unlink(missing_ok=True)
+            withdraw_file(paths.daemon_file)
             log.info("stopped", url=info.url)
 
 
@@ -191,7 +198,7 @@ def _announce(settings: Settings, paths: Paths, listener: socket.socket) -> Daem
         without_password(database_url(settings, paths)),
     )
     with contextlib.suppress(OSError):  # the disk is full: the advertisement writes it later
-        write_private_file(paths.daemon_file, msgspec.json.encode(info))
+        write_kept_file(paths.daemon_file, msgspec.json.encode(info))
     return info
 
 

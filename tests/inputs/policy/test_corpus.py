@@ -30,6 +30,19 @@ def test_calls_get_the_expected_verdict(path: Path, book: RuleBook, home: Path) 
     assert wrong == []
 
 
+@pytest.mark.parametrize("name", ["headspace/sec*", "headspace/sec", "headspace", "heads*/s?cret"])
+def test_code_that_mentions_the_directory_of_headspace_is_asked_about(
+    name: str, book: RuleBook, home: Path, tmp_path: Path
+) -> None:
+    """Wherever it is: with a wildcard, as a prefix, and as a directory."""
+    (tmp_path / "headspace/secret").touch()
+    file = tmp_path / "cases.toml"
+    command = f"""'''python3 -c "import glob; print(open(glob.glob('{tmp_path}/{name}')[0]).read())"'''"""
+    file.write_text(f'[[cases]]\nabout = "code"\nexpect = "ask"\ncommands = [{command}]\n')
+    [result] = judge_cases(read_cases(file), book, home)
+    assert (result.outcome, result.verdict.rule) in (("ask", "own-files-in-code"), ("ask", "own-keys"))
+
+
 def test_strict_denies_what_guard_asks(paths: Paths, home: Path) -> None:
     """With `strict`, `ask` becomes `deny`. Unclear matches still ask."""
     cases = [case for case in read_cases(CORPUS / "asked.toml") if case.group.rule != "system-delete"]

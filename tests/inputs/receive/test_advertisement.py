@@ -1,15 +1,17 @@
 """The advertisement: written while the daemon runs, restored, removed when it stops."""
 
 import asyncio
+import errno
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from claude_headspace.clients.claude_code.wire import HOOKS
-from claude_headspace.config import Paths, find_paths
+from claude_headspace.config import Paths, find_paths, withdraw_file
 from claude_headspace.inputs.receive.advertisement import Advertisement, ExpectedHooks
 from claude_headspace.kernel.hooks import HookKind
 
@@ -103,6 +105,36 @@ def test_the_files_are_removed_when_the_daemon_stops(paths: Paths) -> None:
     asyncio.run(run())
     assert not paths.address_file.exists()
     assert asked(paths) == set()
+
+
+def test_a_restart_on_a_full_disk_needs_no_space(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address and `daemon.json` use the space of the last ones, so hooks find the new daemon."""
+    first = Advertisement(paths, ("127.0.0.1", 5055), ("PreToolUse",), {"PermissionRequest": 65})
+    first.daemon_info = b'{"first": 1}'
+    paths.create_directories()
+    first.update()
+    asyncio.run(first.stop())
+    withdraw_file(paths.daemon_file)
+    write, pwrite = os.open, os.pwrite
+
+    def open_without_space(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_EXCL:
+            raise OSError(errno.ENOSPC, "no space", str(path))
+        return write(path, flags, mode)
+
+    def write_within(handle: int, content: bytes, at: int) -> int:
+        assert len(content) <= 4096  # stays within the block that the file has
+        return pwrite(handle, content, at)
+
+    monkeypatch.setattr(os, "open", open_without_space)
+    monkeypatch.setattr(os, "pwrite", write_within)
+    second = Advertisement(paths, ("127.0.0.1", 50567), ("PreToolUse",), {"PermissionRequest": 65})
+    second.daemon_info = b'{"second": 2, "longer": "than the first"}'
+    with suppress(OSError):
+        second.update()
+    assert paths.address_file.read_text() == f"127.0.0.1 50567 {os.getpid()}\n"
+    assert paths.daemon_file.read_bytes() == second.daemon_info
+    assert "PreToolUse" in asked(paths)
 
 
 def test_a_full_disk_does_not_stop_it(tmp_path: Path) -> None:

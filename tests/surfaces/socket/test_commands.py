@@ -203,8 +203,11 @@ def test_guards_of_an_effort(work: Project) -> None:
 def test_post_tool_use(work: Project) -> None:
     """Messages are delivered once, a dialogue is stored, instruction files of the path are found."""
     (work.root / "AGENTS.md").write_text("Be kind.")
+    work.tool()
+    work.tool()
     work.do("inject", text="The API changed.")
     first = work.hook("postToolUse", toolName="Edit", toolInput={"file_path": str(work.root / "a.py")})
+    assert first["heartbeatCount"] == 2
     assert [each["content"] for each in first["pendingInjections"]] == ["The API changed."]
     assert first["discoveredDirectives"] == [str(work.root / "AGENTS.md")]
     questions = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}]}

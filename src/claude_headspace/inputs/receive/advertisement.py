@@ -6,6 +6,9 @@
 They are in the state directory, which is the same for all programs of a user. The runtime directory is not: it depends
 on the login session. Hook scripts read the files on every hook, so they follow a changed port.
 
+A stopped daemon keeps the space of its address file under another name (`address.kept`). So the next one can be found
+on a full disk, too.
+
 While the daemon runs, files that were removed, changed or replaced by something else are restored every second.
 """
 
@@ -21,7 +24,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.hooks import KNOWN_HOOKS, hook_names
-from claude_headspace.config import Paths, write_private_file
+from claude_headspace.config import Paths, withdraw_file, write_kept_file
 from claude_headspace.kernel.hooks import HookKind
 
 log = structlog.get_logger(__name__)
@@ -88,10 +91,10 @@ class Advertisement(Loop):
         self._asked = dict.fromkeys(hooks, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:
-        """Remove the files. From now on hooks only report."""
+        """Remove the address and the events. From now on hooks only report."""
         await super().stop()
         with suppress(OSError):
-            self._paths.address_file.unlink(missing_ok=True)
+            withdraw_file(self._paths.address_file)
             self._write_asked_hooks({})
 
     async def _run(self) -> None:
@@ -116,10 +119,10 @@ class Advertisement(Loop):
         if self._paths.no_answer_file.is_dir():
             self._repair("there was a directory named `silent`")
         self._remove(self._paths.no_answer_file)
-        self._write_asked_hooks(dict.fromkeys(self._expected.names, "") | self._asked)
         self._write(self._paths.address_file, self._line)
         if self.daemon_info:
             self._write(self._paths.daemon_file, self.daemon_info)
+        self._write_asked_hooks(dict.fromkeys(self._expected.names, "") | self._asked)
 
     def _write_asked_hooks(self, asked: Mapping[str, str]) -> None:
         folder = self._paths.asked_hooks_dir
@@ -131,7 +134,7 @@ class Advertisement(Loop):
             self._repair(f"{', '.join(f'asked/{name}' for name in missing)} was removed")
         if asked and not folder.exists():
             folder.mkdir(mode=0o700)
-        for name, limit in asked.items():
+        for name, limit in sorted(asked.items(), key=lambda item: len(item[1])):  # empty files need no space
             self._write(folder / name, limit.encode())
         for name in found - asked.keys():
             self._remove(folder / name)
@@ -148,7 +151,7 @@ class Advertisement(Loop):
         elif found is not None and found.st_size == len(content) and path.read_bytes() == content:
             return
         if content:
-            write_private_file(path, content)
+            write_kept_file(path, content)
         else:
             path.touch(mode=0o600)
             os.truncate(path, 0)

@@ -6,8 +6,9 @@ Rules
 - A running client is never forgotten. Its agent may end, get another process or be removed from the registry: the
   process counts until it exits.
 - The processes of the session registry count as well, whatever hooks say.
-- A process that the programs of a user run in is not a client, whatever reports it: the first process, a session
-  manager, a terminal multiplexer. Otherwise one report would lock the user out.
+- A process that the programs of a user run in is not a client, whatever reports it: the first process, a shell, a
+  terminal (`never_clients.py`). Otherwise one report would lock the user out. This is checked at every lookup, so
+  reports that are already stored do no harm either.
 - The start time and the ancestors of a client are cached for a while.
 """
 
@@ -19,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.inputs.watch.never_clients import can_be_client
 from claude_headspace.inputs.watch.processes import is_running
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros, Observations
@@ -33,9 +35,6 @@ TIMEOUT_SECONDS = 0.2
 
 MAX_KNOWN = 1_000
 """Above this number, the processes that have exited are removed."""
-
-NEVER_CLIENTS = ("tmux", "screen", "zellij", "systemd", "launchd", "init", "sshd", "login")
-"""Programs that run the programs of a user. The name of a tmux server is `tmux: server`."""
 
 
 def find_ancestry(pid: int) -> Observations:
@@ -106,7 +105,7 @@ class ClientProcesses:
         """Whether the client process of an agent runs on this host."""
         if agent.pid is None or agent.host != self._host or not is_running(agent.pid, agent.pid_started_at):
             return False
-        return _can_be_client(agent.pid)
+        return can_be_client(agent.pid)
 
     def running(self, registry: Iterable[Observations] = ()) -> set[int]:
         """The pids of all clients that run, with those of the session registry. Exited ones are forgotten."""
@@ -115,14 +114,7 @@ class ClientProcesses:
         for process in registry:
             self._known[process.client_pid or 0] = process.client_started_at
         self._forget_exited()
-        return {pid for pid in self._known if _can_be_client(pid)}
+        return {pid for pid in self._known if can_be_client(pid)}
 
     def _forget_exited(self) -> None:
         self._known = {pid: started_at for pid, started_at in self._known.items() if is_running(pid, started_at)}
-
-
-def _can_be_client(pid: int) -> bool:
-    try:
-        return pid > 1 and not psutil.Process(pid).name().startswith(NEVER_CLIENTS)
-    except psutil.Error:
-        return True

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from claude_headspace.config import Paths
+from claude_headspace.config import Paths, withdraw_file
 from claude_headspace.errors import AlreadyRunning
 
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.02
@@ -113,7 +113,7 @@ def daemon_lock(paths: Paths) -> Iterator[KilledDaemon | None]:
                 "Use it, or stop it with `headspace down`.",
             )
         killed = find_killed_daemon(paths)
-        paths.daemon_file.unlink(missing_ok=True)
+        withdraw_file(paths.daemon_file)
         yield killed
 
 

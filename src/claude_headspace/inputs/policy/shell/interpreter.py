@@ -16,6 +16,7 @@ from claude_headspace.inputs.policy.shell import words
 from claude_headspace.inputs.policy.shell.budget import BudgetExceeded
 from claude_headspace.inputs.policy.shell.findings import EMPTY, MAX_DEPTH, MAX_WORDS, Findings, Flow
 from claude_headspace.inputs.policy.shell.markers import SPLIT, has_glob, quote, unmark, unmark_all, without_markers
+from claude_headspace.inputs.policy.shell.program_settings import variable_program
 from claude_headspace.inputs.policy.shell.syntax import (
     is_fork_bomb,
     is_too_nested,
@@ -298,6 +299,7 @@ class Shell:
         """Report the assignment of a variable that the client or Headspace reads, as a program `export`."""
         if name.startswith(WATCHED_VARIABLES):
             self.findings.programs.append(Program("export", (f"{name}={value}"[:200],)))
+        self.findings.programs.extend(variable_program(name, value))
 
     def _assign_array(self, name: str, node: Node) -> None:
         values = unmark_all(self._expand_words(node.named_children))

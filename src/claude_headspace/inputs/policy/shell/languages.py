@@ -12,7 +12,7 @@ import msgspec
 
 from claude_headspace.inputs.policy.shell.budget import Budget
 from claude_headspace.inputs.policy.shell.findings import Argv, Effect, FileUse, ShellText
-from claude_headspace.inputs.policy.shell.markers import without_markers
+from claude_headspace.inputs.policy.shell.markers import mark_globs, without_markers
 from claude_headspace.inputs.policy.shell.python_code import analyse_python
 from claude_headspace.kernel.policy.call import Trait, Use
 
@@ -173,6 +173,18 @@ def _mentioned_files(code: str, budget: Budget) -> list[Effect]:
     found = dict.fromkeys(text for text in _literals(code)[:MAX_CALLS] if _PATH_LITERAL.fullmatch(text))
     budget.spend(len(found))
     return [FileUse(text, Use.READ) for text in found]
+
+
+_PATH_PATTERN = re.compile(r"~?[\w.@%+*?\[\]!-]*(?:/[\w.@%+*?\[\]! -]*)+")
+
+
+def find_mentioned_paths(text: str, home: str, budget: Budget) -> list[str]:
+    """Return the paths, prefixes and wildcards in the literals of a program; relative ones also below home."""
+    literals = _literals(_complete_literals(_limit(text), home, budget))[:MAX_CALLS]
+    found = dict.fromkeys(literal for literal in literals if _PATH_PATTERN.fullmatch(literal))
+    budget.spend(len(found))
+    below_home = [f"{home}/{path}" for path in found if not path.startswith(("/", "~"))]
+    return [mark_globs(path) for path in (*found, *below_home)]
 
 
 _AWK_COMMAND = re.compile(r'"((?:[^"\\]|\\.){0,2000})"\s*\|&?\s*getline|\|&?\s*"((?:[^"\\]|\\.){0,2000})"')

@@ -20,6 +20,7 @@ CHARACTER_FOR = {STAR: "*", QUESTION: "?", BRACKET: "[", OPEN: "{", COMMA: ",", 
 MARKER_FOR = {"*": STAR, "?": QUESTION, "[": BRACKET, "{": OPEN, ",": COMMA, "}": CLOSE}
 
 _TO_CHARACTERS = str.maketrans(CHARACTER_FOR)
+_GLOBS_TO_MARKERS = str.maketrans({each: MARKER_FOR[each] for each in "*?["})
 _ALL = re.compile(f"[{UNKNOWN}-{EMPTY_WORD}]")
 _GLOB = re.compile(f"[{STAR}{QUESTION}{BRACKET}]")
 
@@ -42,6 +43,11 @@ def unmark_all(texts: Iterable[str]) -> list[str]:
 def quote(argument: str) -> str:
     """Quote an argument for the shell."""
     return "'" + unmark(argument).replace("'", "'\\''") + "'"
+
+
+def mark_globs(text: str) -> str:
+    """Replace glob characters by markers: the program that gets this text expands them itself."""
+    return text.translate(_GLOBS_TO_MARKERS)
 
 
 def has_glob(text: str) -> bool:

@@ -10,6 +10,7 @@ from claude_headspace.inputs.policy.shell.findings import EMPTY, Flow
 from claude_headspace.inputs.policy.shell.guesses import run_guessed_command
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.markers import unmark, unmark_all
+from claude_headspace.inputs.policy.shell.program_settings import git_programs
 from claude_headspace.inputs.policy.shell.scripts import OPAQUE_SOURCES, SHELLS, run_language, run_program, run_text
 from claude_headspace.inputs.policy.shell.wrappers import Wrapper, split_wrapped_command
 from claude_headspace.kernel.policy.call import Program, Trait
@@ -38,6 +39,7 @@ _GIT_FOREIGN = re.compile(r"(?:core\.(?:sshCommand|pager|editor|fsmonitor|hooksP
 def run_git(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> Flow:
     """Run the commands that git runs: of `bisect run`, `submodule foreach`, filters, `rebase --exec` and aliases."""
     words = unmark_all(arguments)
+    shell.findings.programs.extend(git_programs(words))
     for text in _git_texts(words):
         shell.create_subshell().run(text)
     if words[:2] == ["bisect", "run"]:

@@ -8,10 +8,15 @@ from claude_headspace.inputs.policy.shell.applescript import record_script
 from claude_headspace.inputs.policy.shell.arguments import parse_arguments
 from claude_headspace.inputs.policy.shell.file_uses import find_file_uses, is_known
 from claude_headspace.inputs.policy.shell.findings import EMPTY, Argv, Effect, FileUse, Findings, Flow, ShellText
-from claude_headspace.inputs.policy.shell.guesses import FILTERS, record_mentioned_files, run_guessed_command
+from claude_headspace.inputs.policy.shell.guesses import (
+    FILTERS,
+    MAX_MENTIONED,
+    record_mentioned_files,
+    run_guessed_command,
+)
 from claude_headspace.inputs.policy.shell.interpreter import Shell
 from claude_headspace.inputs.policy.shell.known_output import KNOWN_OUTPUT
-from claude_headspace.inputs.policy.shell.languages import AWK, LANGUAGES, Language
+from claude_headspace.inputs.policy.shell.languages import AWK, LANGUAGES, Language, find_mentioned_paths
 from claude_headspace.inputs.policy.shell.markers import unmark, unmark_all
 from claude_headspace.kernel.policy.call import UNKNOWN, Trait, Use
 
@@ -230,7 +235,7 @@ def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> 
     language = LANGUAGES[name]
     arguments = ["-e" if word == "-pe" and name == "node" else word for word in arguments]
     parsed = parse_arguments(arguments, (*language.code_options, *language.valued))
-    texts = [unmark(value) for value in parsed.get_values(*language.code_options)]
+    inline = texts = [unmark(value) for value in parsed.get_values(*language.code_options)]
     if name == "python" and (modules := parsed.get_values("m")):
         run_module(shell, unmark(modules[0]), arguments)
     elif not texts:
@@ -239,6 +244,9 @@ def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> 
         if has_file and "://" in operands[0]:
             shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
         texts = [(shell.read_content(operands[0])[0] if has_file else stdin.text) or ""]
+        inline = [] if has_file else texts
+    for text in inline:
+        _record_mentioned_paths(shell, path, text)
     for text in texts:
         if text.strip() == UNKNOWN and (OPAQUE_SOURCES & {*stdin.sources, *shell.current_sources} or parsed.operands):
             shell.findings.add_trait(Trait.UNREADABLE_SCRIPT)
@@ -247,6 +255,12 @@ def run_language(shell: Shell, path: str, arguments: list[str], stdin: Flow) -> 
     _record_file_uses(shell, name, find_file_uses(name, arguments))
     record_mentioned_files(shell, name, parsed.operands)
     return Flow(UNKNOWN)
+
+
+def _record_mentioned_paths(shell: Shell, path: str, text: str) -> None:
+    """Record that a program on the command line reads the files that it mentions. Script files mention too many."""
+    for mentioned in find_mentioned_paths(text, shell.home, shell.budget)[:MAX_MENTIONED]:
+        shell.record_use(mentioned, Use.READ, path.rpartition("/")[2])
 
 
 def run_module(shell: Shell, module: str, arguments: list[str]) -> None:
