@@ -335,6 +335,22 @@ def test_an_inactive_button_has_the_same_width(pages: Pages, daemon: RunningDaem
     assert button.bounding_box() == before
 
 
+def test_the_time_of_a_wait_moves_nothing_on_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """The line above a request stays one line, however long the name of the project is and the wait lasts."""
+    project = tmp_path / ("p" * 17)
+    project.mkdir()
+    hold_bash(daemon, project)
+    [agent] = daemon.get("/api/agents").json()
+    daemon.send("POST", f"/api/agents/{agent['id']}/rename", {"name": "careful-hedgehog"}, scope="act")
+    page = pages.open(daemon, "/waits", viewport=PHONE)
+    heading = page.locator(".agent").first
+    expect(heading).to_contain_text("careful-hedgehog")
+    expect(heading).to_contain_text("waiting for")
+    line = heading.bounding_box()
+    heading.locator(".when").evaluate("time => time.remove()")
+    assert heading.bounding_box() == line
+
+
 def test_a_result_moves_nothing_on_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """An explanation and the result have room below the buttons."""
     hold_two(daemon, tmp_path)
