@@ -153,6 +153,7 @@ def test_session_start(project: Project) -> None:
         {"session_id": f"{project.session}-2", "cwd": str(project.root), "source": "startup"},
     )
     assert second["sessionId"] not in (None, first["sessionId"])
+    assert project.session not in first["sessionId"] + second["sessionId"], "not Claude Code's session id"
     assert second["prevSessionId"] == first["sessionId"]
     assert "Half done." in second["dehydratedContext"]
 
@@ -306,7 +307,12 @@ def test_subagent_stop(work: Project) -> None:
 
 def test_config_change(work: Project) -> None:
     """It is recorded. The effort keeps the skill settings from its start."""
-    assert work.hook("configChange", source="user_settings", filePath="/x")["effortId"] == work.do("show")["id"]
+    before = work.do("show")
+    assert work.hook("configChange", source="user_settings", filePath="/x")["effortId"] == before["id"]
+    after = work.do("show")
+    assert [after[name] for name in ("skill", "phase", "phases", "lifecycle")] == [
+        before[name] for name in ("skill", "phase", "phases", "lifecycle")
+    ]
 
 
 # --- the efforts' own commands ---
