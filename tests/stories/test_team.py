@@ -1,6 +1,7 @@
 """Several daemons on one PostgreSQL: all show the same, and a failure of one does not affect the others."""
 
 import os
+import shutil
 import signal
 import threading
 from collections import Counter
@@ -178,13 +179,15 @@ def test_a_name_belongs_to_one_machine(tmp_path: Path, database: str) -> None:
 
 def test_a_name_is_free_for_the_next_start(tmp_path: Path, postgres: Postgres, database: str) -> None:
     """The same home can start again after a kill, and while the server still has the connection of a hung daemon."""
-    with running_daemon(tmp_path, database=database, machine="laptop") as first:
+    home, moved = tmp_path / "home", tmp_path / "moved"
+    with running_daemon(home, database=database, machine="laptop") as first:
         first.kill()
-    with running_daemon(tmp_path, database=database, machine="laptop") as second:
+    with running_daemon(home, database=database, machine="laptop") as second:
         os.kill(second.pid, signal.SIGSTOP)  # its connections stay open
-        (tmp_path / "run" / "daemon.lock").unlink(missing_ok=True)
+        moved.mkdir()
+        shutil.copy(home / "secret", moved / "secret")  # a home is known by its secret; its own directory is locked
         try:
-            with running_daemon(tmp_path, database=database, machine="laptop") as third:
+            with running_daemon(moved, database=database, machine="laptop") as third:
                 assert third.post("session-start", {"session_id": "one", "cwd": "/projects/one"}).status == 200
         finally:
             second.kill()
