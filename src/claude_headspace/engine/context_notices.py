@@ -1,10 +1,10 @@
 """Context notices in the middle of a turn: the reply to a finished tool call reports how full the context is.
 
 Rules
-- Finished tool calls wait for a reply only while an agent of this host has to be told. Otherwise they cost nothing.
+- Finished tool calls wait for a reply only while a notice is due for an agent of this host. Others cost nothing.
 - Transcripts show how full a context is. So agents are checked with each observation, and not with hooks, which must be
   fast. The end of a turn ends the wait.
-- What is told, and that it is told once, is decided with the event (`kernel/claude_os/notices.py`).
+- The text of a notice is decided with the event, and so is that it is given once (`kernel/claude_os/notices.py`).
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class _Changed(msgspec.Struct):
 
 
 class ContextNotices:
-    """Knows which agents have to be told, and expects their hooks."""
+    """Knows for which agents a notice is due, and expects their hooks."""
 
     def __init__(self, settings: ClaudeOsSettings, host: str, expect: ExpectHooks) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""Reads the body of a hook: JSON with the fields that identify the agent. Broken text is repaired where possible."""
+"""Decodes the body of a hook: JSON with the fields that identify the agent. Broken text is repaired where possible."""
 
 import re
 from typing import Annotated, Any
@@ -68,7 +68,7 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
     return identity, body
 
 
-def read_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+def decode_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
     """Decode a body and check its identity. Returns the identity, the body, and the JSON as builtins.
 
     The JSON is None if the body had to be repaired or has a number that Python cannot represent. Such a body is decoded

@@ -24,7 +24,7 @@ from claude_headspace.clients.claude_code import transcript
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, hook_names
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.body import WireIdentity, read_body
+from claude_headspace.inputs.receive.body import WireIdentity, decode_body
 from claude_headspace.inputs.redaction.rules import build_redactor
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
@@ -134,7 +134,7 @@ class HookReceiver:
 
     async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
         name, received_at = EVENT_NAMES.get(event) or event_name(event), self._clock()
-        identity, original, value = read_body(body, lenient=lenient)
+        identity, original, value = decode_body(body, lenient=lenient)
         observations = await self._observe(name, identity, notes)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
