@@ -182,6 +182,7 @@ def test_a_plan_is_shown_completely(pages: Pages, daemon: RunningDaemon, tmp_pat
     settle(page)
     if (show_all := page.get_by_role("button", name="Show all")).count():
         show_all.click()
+    expect(show_all).to_have_count(0)
     expect(page.get_by_label("Request")).to_contain_text("delete")
     assert page.get_by_label("Request").inner_text() == PLANS[name]
 

@@ -46,8 +46,8 @@ CONFIDENCE = {
     Origin.TIMER: Confidence.LOW,
 }
 
-CLIENT_ORIGINS = (Origin.HOOK, Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE)
-"""The sources that show the client itself."""
+AUTHENTICATED_ORIGINS = (Origin.HOOK, Origin.STATUS_LINE)
+"""The sources that can authenticate. Files of the client are read in any case and do not make its hooks less true."""
 
 ONLY_RECORDED = "sent without the ingest token: only recorded"
 
@@ -79,7 +79,7 @@ def evolve(agent: Agent, event: Event) -> Change:
     if event.observations.unauthenticated and not agent.unauthenticated:
         change.anomalies.append(ONLY_RECORDED)
         return change
-    if agent.unauthenticated and not event.observations.unauthenticated and event.meta.origin in CLIENT_ORIGINS:
+    if agent.unauthenticated and not event.observations.unauthenticated and event.meta.origin in AUTHENTICATED_ORIGINS:
         change.agent.unauthenticated = False
     if event.meta.origin is Origin.HOOK:
         sessions.record_hook(change, event)

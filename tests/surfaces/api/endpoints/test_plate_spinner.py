@@ -221,6 +221,16 @@ def test_issue_1_a_plan_without_an_end_closes(daemon: RunningDaemon) -> None:
     wait_until(lambda: status(daemon, "plan") == "idle", "the plan's wait to be over")
 
 
+def test_events_count_after_the_transcript_was_read(daemon: RunningDaemon) -> None:
+    """Hooks without a token are the only reporters of these sessions. The transcript adds to them."""
+    path = transcript(daemon, "read")
+    send_event(daemon, "read", "session_start", transcript_path=str(path))
+    write(path, {"type": "user", "message": {"role": "user", "content": "Plan it."}})
+    wait_until(lambda: status(daemon, "read") == "running", "the line to be read")
+    send_event(daemon, "read", "tool_start", tool_name="ExitPlanMode")
+    assert status(daemon, "read") == "awaiting_approval"
+
+
 def test_issue_1_a_later_tool_ends_the_approval(daemon: RunningDaemon) -> None:
     """“If Claude uses another tool after plan approval, status recovers via that tool's tool_start.”
 
