@@ -120,7 +120,11 @@ class WatchedConfigDir:
         agents = AgentCache(HOST)
         changes.on_agent(agents.update)
         envelopes = EnvelopeBuilder(HOST, self.clock, _no_repository)
-        self.sources = Sources(lambda: (self.config_dir,), self.journal, self._submit, envelopes, agents)
+        self.sources = Sources(self._config_dirs, self.journal, self._submit, envelopes, agents)
+
+    def _config_dirs(self, client: str) -> tuple[Path, ...]:
+        """Only Claude Code has a config dir here."""
+        return (self.config_dir,) if client == "claude-code" else ()
 
     def clock(self) -> Micros:
         """The time, plus `ahead` seconds."""
@@ -132,7 +136,7 @@ class WatchedConfigDir:
     async def __aenter__(self) -> Self:
         self.engine.start()
         self.sources.start()
-        await asyncio.wait_for(self.sources.transcripts.caught_up(), LIMIT_SECONDS)
+        await asyncio.wait_for(self.sources.followers["claude-code"].caught_up(), LIMIT_SECONDS)
         return self
 
     async def __aexit__(

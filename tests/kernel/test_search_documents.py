@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.transcript import LINE
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.transcript_line import LINE
 from claude_headspace.kernel.correlate import create_agent
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.evolve import evolve

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from claude_headspace.clients.claude_code.registry import ACTIVITIES, Activity
+from claude_headspace.clients.claude_code.registry import ACTIVITIES
 from claude_headspace.clients.claude_code.transcript import read_line
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.registry_entry import Activity
 from claude_headspace.inputs.watch.session_registry import BETWEEN_TURNS
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from tests.kernel.story import Story, new_agent

@@ -10,16 +10,32 @@ Rules
   reason.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from claude_headspace.clients import claude_code
-from claude_headspace.clients.claude_code import decode as claude_code_events
+from claude_headspace.clients.claude_code import decode as claude_code
+from claude_headspace.clients.codex import decode as codex
+from claude_headspace.clients.copilot import decode as copilot
+from claude_headspace.clients.gemini import decode as gemini
+from claude_headspace.clients.opencode import decode as opencode
 from claude_headspace.clients.plate_spinner import decode as plate_spinner_events
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta, decode_act
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.tolerant_json import parse
+
+Decode = Callable[[Envelope, Any, str | None], Event]
+"""Decodes an envelope, its payload as Python objects, and what was wrong with its text. Never raises."""
+
+DECODERS: dict[str, Decode] = {
+    "claude-code": claude_code.decode,
+    "codex": codex.decode,
+    "opencode": opencode.decode,
+    "copilot": copilot.decode,
+    "gemini": gemini.decode,
+}
+"""The decoder of each client: of its hooks, the lines of its transcripts, and its registry entries."""
 
 
 def decode(envelope: Envelope, body: Any = None) -> Event:
@@ -28,13 +44,12 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
         return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
-    if envelope.client != claude_code.NAME:
+    decoder = DECODERS.get(envelope.client)
+    if decoder is None:
         problem = f"unknown client {envelope.client}"
         return Event(bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, problem)
     if envelope.origin is Origin.HOOK and envelope.name in plate_spinner_events.FACTS:
         decoder = plate_spinner_events.decode  # plate-spinner monitors Claude Code: its envelopes name that client
-    else:
-        decoder = claude_code_events.DECODERS.get(envelope.origin, claude_code_events.decode_hook)
     value, anomaly = (body, None) if body is not None else parse(envelope.payload)
     return decoder(envelope, value, anomaly)
 

@@ -7,14 +7,14 @@ little.
 
 from collections.abc import Mapping
 
-from claude_headspace.clients.claude_code import environment as claude_code
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 
-SESSION_VARIABLES = (claude_code.SESSION_VARIABLE,)
+SESSION_VARIABLES = tuple(each.session_variable for each in CLIENTS.values() if each.session_variable)
 """The id of the client's session, in processes that the client starts: one variable per client."""
-MARKERS = claude_code.MARKERS
+MARKERS = tuple(name for each in CLIENTS.values() for name in each.markers)
 """Variables that only processes inside a client have."""
-PID_VARIABLES = (claude_code.PID_VARIABLE,)
-CONFIG_VARIABLES = (claude_code.CONFIG_VARIABLE,)
+PID_VARIABLES = tuple(each.pid_variable for each in CLIENTS.values() if each.pid_variable)
+CONFIG_VARIABLES = tuple(each.config_variable for each in CLIENTS.values() if each.config_variable)
 """The directory with the settings and files of a client."""
 
 HEADSPACE_ID = "CLAUDE_HEADSPACE_SESSION_ID"
@@ -38,13 +38,22 @@ NOTES = {
 """Variables that identify an agent, and the notes in which hook scripts send them (`inputs/receive/receiver.py`)."""
 IDENTITY = (*NOTES, *SESSION_VARIABLES, *PID_VARIABLES)
 """All variables that identify an agent."""
-NOT_INHERITED = frozenset({*claude_code.TOOL_VARIABLES, ROLE, MODE, MISSION})
+NOT_INHERITED = frozenset({ROLE, MODE, MISSION}).union(*(each.tool_variables for each in CLIENTS.values()))
 """Variables that a client started by a tool must not inherit."""
 
 
 def session_in(env: Mapping[str, str]) -> str | None:
     """The session of the client that a process with these variables runs in."""
     return first_of(SESSION_VARIABLES, env)
+
+
+def client_in(env: Mapping[str, str]) -> str:
+    """The client that a process with these variables runs in. Claude Code, unless only another one left its marks.
+
+    If one client runs inside the other, both have left marks: then the hook script compares processes.
+    """
+    inside = [name for name, client in CLIENTS.items() if first_of(client.markers, env) is not None]
+    return inside[0] if len(inside) == 1 else DEFAULT
 
 
 def client_pid_in(env: Mapping[str, str]) -> str | None:

@@ -6,8 +6,11 @@ to act on.
 
 from typing import Protocol
 
-from claude_headspace.clients import claude_code
-from claude_headspace.clients.claude_code import replies as claude_code_replies
+from claude_headspace.clients.claude_code import replies as claude_code
+from claude_headspace.clients.codex import replies as codex
+from claude_headspace.clients.copilot import replies as copilot
+from claude_headspace.clients.gemini import replies as gemini
+from claude_headspace.clients.opencode import replies as opencode
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.policy.verdict import Verdict
@@ -33,9 +36,15 @@ class Replies(Protocol):
         """The reply to a held hook that was answered."""
 
 
-REPLIES: dict[str, Replies] = {claude_code.NAME: claude_code_replies}
+REPLIES: dict[str, Replies] = {
+    "claude-code": claude_code,
+    "codex": codex,
+    "opencode": opencode,
+    "copilot": copilot,
+    "gemini": gemini,
+}
 
 
 def replies_of(client: str) -> Replies:
     """The replies of a client. Events of unknown clients get the replies of Claude Code, whose format they may use."""
-    return REPLIES.get(client, claude_code_replies)
+    return REPLIES.get(client, claude_code)

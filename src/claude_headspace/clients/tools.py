@@ -9,18 +9,24 @@ from typing import Any
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import tools as claude_code_tools
 from claude_headspace.clients.claude_code.wire import WireToolInput
+from claude_headspace.clients.codex import tools as codex
+from claude_headspace.clients.copilot import tools as copilot
+from claude_headspace.clients.gemini import tools as gemini
+from claude_headspace.clients.opencode import tools as opencode
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import Tool, ToolKind, ToolUse
 
 SHELL_TOOL = claude_code.SHELL_TOOL
 """The tool of a command line, unless another one is named."""
+OTHER_TOOLS = opencode.TOOLS | copilot.TOOLS | gemini.TOOLS | codex.TOOLS
+"""The tools of the other clients. Tools with one name do the same in all of them."""
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})
 """Tools that work on one file."""
 
 
 def find_tool(name: str) -> Tool:
     """Look up a tool. An unknown tool has the kind `other`."""
-    return claude_code_tools.find_tool(name)
+    return OTHER_TOOLS.get(name) or claude_code_tools.find_tool(name)
 
 
 def permission_verb(name: str) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
+from claude_headspace.clients.catalog import DEFAULT
+from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
@@ -115,9 +116,9 @@ class Base:
         """Redacts secrets wherever texts are stored or shown."""
         return build_redactor(self.paths.redaction_file, self.settings.redact)
 
-    def config_dirs(self) -> tuple[Path, ...]:
-        """The configuration directories of the clients."""
-        return known_config_dirs(self.settings, self.paths)
+    def config_dirs(self, client: str = DEFAULT) -> tuple[Path, ...]:
+        """The config dirs of a client."""
+        return known_config_dirs(self.settings, self.paths, client=client)
 
 
 def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
@@ -174,11 +175,11 @@ class Inputs:
 
     def client_pids(self) -> set[int]:
         """The processes of the clients that run."""
-        return self.clients.running(self.sources.registry.processes())
+        return self.clients.running(self.sources.registries.processes())
 
     def knows_session(self, session_id: str) -> bool:
         """Whether an agent of this host has, or had, a session."""
-        is_running = self.sources.registry.find_client(session_id) is not None
+        is_running = self.sources.registries.find_client(session_id) is not None
         return is_running or self.agents.find_by_session(session_id) is not None
 
 
@@ -250,10 +251,10 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
         base.clock,
         settings.hold_seconds,
         headless=settings.hold_headless,
-        shows_dialog=sources.registry.shows_dialog,
+        shows_dialog=sources.registries.shows_dialog,
     )
     pipeline = HookPipeline(
-        StorageOrder(base.spool, sources.transcripts),
+        StorageOrder(base.spool, sources),
         inputs.guard,
         injection,
         engine,

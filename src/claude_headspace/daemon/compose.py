@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_headspace.clients.hooks import hook_names
+from claude_headspace.clients.hooks import asking_hooks
 from claude_headspace.config import Paths, Settings
 from claude_headspace.daemon.components import (
     Base,
@@ -52,7 +52,7 @@ from claude_headspace.inputs.receive.http import HookEndpoint, dispatch
 from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_event
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.guard_watch import GuardWatch
-from claude_headspace.inputs.watch.transcript_import import TranscriptImport
+from claude_headspace.inputs.watch.transcript_import import TranscriptImport, TranscriptImports
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.hooks import HELD
@@ -152,7 +152,7 @@ class Daemon:
             requesters=RequesterLookup(inputs.client_pids, inputs.knows_session),
             installation=installation,
             administration=Administration(
-                base.journal, engine, base.clock, retention_days, _transcript_import(base, inputs), self.tokens
+                base.journal, engine, base.clock, retention_days, _transcript_imports(base, inputs), self.tokens
             ),
         )
 
@@ -230,7 +230,7 @@ def _advertisement(
     settings = base.settings
     asked = (*settings.asked_hooks, *asked_hooks(settings.policy_preset))
     seconds = round(settings.hold_seconds) + HOLD_MARGIN_SECONDS
-    held = dict.fromkeys(hook_names(HELD), seconds) if settings.hold_seconds > 0 else {}
+    held = dict.fromkeys(asking_hooks(HELD), seconds) if settings.hold_seconds > 0 else {}
     return Advertisement(base.paths, address, asked, held, expected, on_repair)
 
 
@@ -254,9 +254,14 @@ def _health_reports(
     }
 
 
-def _transcript_import(base: Base, inputs: Inputs) -> TranscriptImport:
+def _transcript_imports(base: Base, inputs: Inputs) -> TranscriptImports:
     submit, sources = partial(_import, inputs.engine), inputs.sources
-    return TranscriptImport(base.config_dirs, base.journal, submit, sources.envelopes, sources.registry)
+    return TranscriptImports(
+        TranscriptImport(
+            partial(base.config_dirs, client), base.journal, submit, sources.envelopes.of_client(client), registry
+        )
+        for client, registry in sources.registries.by_client.items()
+    )
 
 
 async def _import(engine: EventWriter, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:

@@ -160,7 +160,7 @@ class Lifecycle:
         """Record that no hook is held. The registry is read first: it shows which answers the last daemon delivered."""
         agents = await asyncio.to_thread(self._own_agents)
         if any(wait.answered is not None for agent in agents for wait in agent.waits):
-            await self.inputs.sources.registry.check()
+            await self.inputs.sources.registries.check()
             agents = await asyncio.to_thread(self._own_agents)
         await self.hooks.held.release_all(agents)
 

@@ -25,7 +25,8 @@ from typing import Protocol
 
 import msgspec
 
-from claude_headspace.clients.claude_code.replies import verdict_reply
+from claude_headspace.clients.catalog import may_hold
+from claude_headspace.clients.replies import replies_of
 from claude_headspace.engine.context_injection import ContextInjection, is_first_of_role
 from claude_headspace.engine.spool_fallback import Spooled, SpoolFallback
 from claude_headspace.engine.writer import EventWriter
@@ -40,7 +41,7 @@ from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
 from claude_headspace.kernel.mission.assignment import as_declared
 from claude_headspace.kernel.novelty import is_new_usage
-from claude_headspace.kernel.policy.verdict import ABSTAIN
+from claude_headspace.kernel.policy.verdict import ABSTAIN, Verdict
 from claude_headspace.kernel.wait.answers import wait_of
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.reply import SPOOLED, compose_reply
@@ -96,12 +97,12 @@ class HookPipeline:
             return Reply(_report(outcome), is_stored=not isinstance(outcome, Spooled))
         outcome = await self.process(received, reply_reaches_client=True)
         if isinstance(outcome, Spooled):
-            return Reply(verdict_reply(received.envelope.name, outcome.verdict), is_stored=False)
+            return Reply(_verdict_reply(received, outcome.verdict), is_stored=False)
         return Reply(await self._reply(received, outcome), is_stored=True)
 
-    def reply_to_refused(self, name: str, reason: str) -> bytes:
+    def reply_to_refused(self, client: str, name: str, reason: str) -> bytes:
         """The reply to a hook that cannot be processed. A tool call is asked about, because no rule could see it."""
-        return verdict_reply(name, self._guard.refuse(name, reason))
+        return replies_of(client).verdict_reply(name, self._guard.refuse(client, name, reason))
 
     async def process(self, received: Received, *, reply_reaches_client: bool = False) -> Outcome | Spooled:
         """Process a hook whose sender waits for the verdict."""
@@ -187,17 +188,22 @@ class HookPipeline:
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
         """The client's reply. A question is held open, unless its effort refuses it at once."""
         event = received.event
-        wait = wait_of(outcome.agent, event) if event.hook in HELD else None
+        may_be_held = event.hook in HELD and may_hold(received.envelope.client, event.hook)
+        wait = wait_of(outcome.agent, event) if may_be_held else None
         is_refused = outcome.advice is not None and outcome.advice.denies
         if wait is not None and not is_refused and self._held_hooks.accepts(outcome.agent, wait):
             return partial(self._held_hooks.hold, received, wait)
-        reply = b"" if outcome.verdict is ABSTAIN else verdict_reply(event.meta.name, outcome.verdict)
+        reply = b"" if outcome.verdict is ABSTAIN else _verdict_reply(received, outcome.verdict)
         may_get_context = (
             event.hook is HookKind.SESSION_START or outcome.advice is not None or is_first_of_role(outcome)
         )
         if may_get_context or outcome.session_notice.texts:
             return await self._injection.add_context(event, outcome, reply)
         return reply
+
+
+def _verdict_reply(received: Received, verdict: Verdict) -> bytes:
+    return replies_of(received.envelope.client).verdict_reply(received.envelope.name, verdict)
 
 
 def _report(outcome: Outcome | Spooled) -> bytes:

@@ -7,6 +7,7 @@ Rules
 - An event without the ingest token finds the agent of its session. Otherwise it matches only agents that are known by
   such events alone, and it claims nothing but its session.
 - No hook replaces the process of a client that runs (`names_other_process`). Only the registry can correct it.
+- An agent is of one client. Only its session matches a client of another kind: variables and panes can be inherited.
 - Panes, processes and directories belong to one host: the same pane or pid on another host is another one.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
 - The first client that names a mission is the agent that was registered for it.
@@ -162,7 +163,7 @@ def correlate(
 ) -> Correlation:
     """Choose the agent among the agents found by identity. `nearby` are the agents of the project, newest first."""
     known, process = found.get("session"), found.get("process")
-    if known is None and process is not None and _same_process(process.agent, envelope):
+    if known is None and process is not None and _same_client(process.agent, envelope):
         known = process
     if known is not None:
         return Correlation(Strategy.MEMORY if known.in_memory else Strategy.DATABASE, known.agent)
@@ -172,7 +173,7 @@ def correlate(
         return Correlation(Strategy.HEADSPACE_ID, expected.agent, parent.id if parent else None)
     if parent is not None:
         return Correlation(Strategy.NEW, parent_id=parent.id)
-    if "headspace" in found:
+    if "headspace" in found and found["headspace"].agent.client == envelope.client:
         return Correlation(Strategy.HEADSPACE_ID, found["headspace"].agent)
     pane = found.get("pane")
     if pane is not None and _owns_pane(pane.agent, envelope, event):
@@ -181,6 +182,11 @@ def correlate(
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
+
+
+def _same_client(agent: Agent, envelope: Envelope) -> bool:
+    """Whether the event comes from the agent's client: the same program in the same process."""
+    return agent.client == envelope.client and _same_process(agent, envelope)
 
 
 def _same_process(agent: Agent, envelope: Envelope) -> bool:
@@ -214,7 +220,7 @@ def _is_parent(agent: Agent, envelope: Envelope) -> bool:
 
 def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     """Whether a new session in an agent's pane belongs to the agent: same project, no other live client."""
-    if agent.host != envelope.host:
+    if agent.host != envelope.host or agent.client != envelope.client:
         return False
     if isinstance(event.fact, SessionStarted) and event.fact.source in ("clear", "compact"):
         return True

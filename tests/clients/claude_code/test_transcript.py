@@ -6,13 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_headspace.clients.claude_code.transcript import (
-    LONGEST_STRING,
-    Line,
-    read_line,
-    truncate,
-)
+from claude_headspace.clients import transcript_line
+from claude_headspace.clients.claude_code.transcript import is_message, read_line
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.transcript_line import LONGEST_STRING, Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact
@@ -20,6 +17,12 @@ from claude_headspace.kernel.novelty import is_repetition, measured_tokens
 from claude_headspace.kernel.sanitize import Bounds, cut
 from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Story, envelope
+
+
+def truncate(raw: bytes, bounds: Bounds) -> bytes:
+    """A line as it is stored."""
+    return transcript_line.truncate(raw, bounds, is_message)
+
 
 # --- single lines -----------------------------------------------------------------------------------------------------
 

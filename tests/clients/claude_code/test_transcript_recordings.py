@@ -5,17 +5,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from claude_headspace.clients.claude_code.transcript import (
-    Line,
-    read_line,
-)
+from claude_headspace.clients.claude_code.transcript import read_line
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Observations, Origin
 from claude_headspace.kernel.facts import Fact
 from tests.kernel.story import Story, envelope
 
-TRANSCRIPTS = Path(__file__).parent.parent / "replay" / "transcripts"
+TRANSCRIPTS = Path(__file__).parents[2] / "replay" / "transcripts"
 VERSIONS = ("2.1.197", "2.1.325")
 
 

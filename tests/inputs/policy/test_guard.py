@@ -75,9 +75,16 @@ def test_other_events_are_not_judged(guard: PolicyGuard) -> None:
 
 def test_hooks_that_wait() -> None:
     """Hooks wait only with presets that enforce verdicts."""
+    asking = (
+        "PreToolUse",
+        "codex.PreToolUse",
+        "copilot.PreToolUse",
+        "gemini.BeforeTool",
+        "opencode.tool.execute.before",
+    )
     assert {preset: asked_hooks(preset) for preset in ("guard", "strict", "watch", "off")} == {
-        "guard": ("PreToolUse",),
-        "strict": ("PreToolUse",),
+        "guard": asking,
+        "strict": asking,
         "watch": (),
         "off": (),
     }

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_headspace.clients.claude_code.transcript import is_message
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.body import read_identity, replace_lone_surrogates
@@ -475,7 +476,9 @@ def test_hook_and_transcript_store_the_same_text() -> None:
     prompt = f"pin {SECRET} " + "wörd " * 1_000
     hook = json.loads(sanitizer.sanitize_hook(json.dumps({"prompt": prompt}).encode()))
     line = json.loads(
-        sanitizer.sanitize_line(json.dumps({"message": {"role": "user", "content": prompt}}).encode() + b"\n")
+        sanitizer.sanitize_line(
+            json.dumps({"message": {"role": "user", "content": prompt}}).encode() + b"\n", is_message
+        )
     )
     assert hook["prompt"] == line["message"]["content"]
     assert hook["prompt"].startswith(f"{REDACTED} {REDACTED} wörd")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.watch.files import FileWatch, open_regular_file, resolve_below
+from claude_headspace.clients.files import open_regular_file
+from claude_headspace.inputs.watch.files import FileWatch, resolve_below
 
 
 def test_a_path_below_a_root_is_resolved(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.config_dirs import update_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install
+from claude_headspace.clients.config_dirs import update_config_dirs
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.guard_watch import HOOKLESS_AFTER, GuardWatch

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.clients.claude_code.locations import is_entry
-from claude_headspace.clients.claude_code.registry import Activity, read_entry
+from claude_headspace.clients.claude_code.registry import read_entry
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.registry_entry import Activity
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import ClientReported
 from claude_headspace.kernel.wait.request import Ask

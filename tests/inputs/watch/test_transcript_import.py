@@ -26,7 +26,11 @@ class Archive(WatchedConfigDir):
         """The import of this config dir."""
         sources = self.sources
         return TranscriptImport(
-            lambda: (self.config_dir,), self.journal, self._import, sources.envelopes, sources.registry
+            lambda: (self.config_dir,),
+            self.journal,
+            self._import,
+            sources.envelopes,
+            sources.registries.by_client["claude-code"],
         )
 
     async def _import(self, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
@@ -43,7 +47,7 @@ def import_all(archive: Archive, *, before: Callable[[], Awaitable[object]] | No
             await before()
         done = [
             await archive.importer.import_file(file.path)
-            for file in await archive.importer.files()
+            for file in await archive.importer.list_files()
             if file.done < file.size
         ]
         await archive.engine.stop()
@@ -114,7 +118,7 @@ def test_an_open_session_is_not_ended(tmp_path: Path) -> None:
     archive = Archive(tmp_path)
     archive.session("s1").write(*turn("one", 60))
     archive.register("s1", "idle", pid=os.getpid())
-    import_all(archive, before=archive.sources.registry.check)
+    import_all(archive, before=archive.sources.registries.check)
     agent = archive.agent("s1")
     assert agent is not None
     assert (agent.state, agent.pid) == ("idle", os.getpid())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.locations import find_transcripts, is_transcript
+from claude_headspace.clients.claude_code.transcript_files import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import ABSENT_FROM_REGISTRY, RECENTLY_WRITTEN
 from claude_headspace.kernel.envelope import SECOND
 from tests.inputs.watched_config_dir import WatchedConfigDir, call, closed, interrupt, prompt, reply, result, wall_clock
@@ -317,10 +317,10 @@ def test_the_backlog_is_submitted_together_with_spooled_hooks(tmp_path: Path) ->
                 ("UserPromptSubmit", {"prompt": f"Do {number}"}, 0.05),
                 ("Stop", {"last_assistant_message": f"I did {number}.", "background_tasks": []}, 8.1),
             ):
-                await watched.sources.transcripts.submit_backlog_until(wall_clock() - round((ago - later) * SECOND))
+                await watched.sources.submit_backlog_until(wall_clock() - round((ago - later) * SECOND))
                 await watched.hook(name, "s1", ago=ago - later, **body)
         watched.sources.start()
-        await watched.sources.transcripts.caught_up()
+        await watched.sources.followers["claude-code"].caught_up()
         await watched.settle()
         await watched.sources.stop()
         await watched.engine.stop()
@@ -394,10 +394,10 @@ def test_a_session_without_a_client_ends_with_its_last_line(tmp_path: Path, with
 
     async def play(watched: WatchedConfigDir) -> None:
         watched.ahead = max_silence - 60
-        await watched.sources.transcripts.check()
+        await watched.sources.followers["claude-code"].check()
         assert watched.state("s1") == "idle"
         watched.ahead = max_silence
-        await watched.sources.transcripts.check()
+        await watched.sources.followers["claude-code"].check()
         await watched.until(lambda: watched.state("s1") == "ended")
 
     watched = read(tmp_path, play)
@@ -412,7 +412,7 @@ def test_a_directory_that_is_created_later_is_followed(tmp_path: Path) -> None:
 
     async def play(watched: WatchedConfigDir) -> None:
         await watched.settle()
-        assert watched.sources.transcripts.file_count == 0
+        assert watched.sources.followers["claude-code"].file_count == 0
         watched.session("s1").write(prompt("Fix it"))
         await watched.until(lambda: watched.state("s1") == "working")
 
@@ -502,7 +502,7 @@ def test_links_that_lead_outside_are_refused(tmp_path: Path) -> None:
         watched.session("s2").write(prompt("Fix it"))
         await watched.until(lambda: watched.state("s2") == "working")
         await watched.settle()
-        assert watched.sources.transcripts.refused
+        assert watched.sources.followers["claude-code"].refused
 
     assert [agent.session and agent.session.client_id for agent in read(tmp_path / "home", play).agents] == ["s2"]
 
@@ -514,7 +514,7 @@ def test_a_path_in_a_payload_is_not_trusted(tmp_path: Path) -> None:
 
     async def play(watched: WatchedConfigDir) -> None:
         await watched.hook("SessionStart", "s1", transcript_path=str(outside.path))
-        await watched.sources.transcripts.check()
+        await watched.sources.followers["claude-code"].check()
         await watched.settle()
         assert "1 outside the known config dirs" in watched.sources.health()["transcripts"][2]
 
@@ -541,11 +541,11 @@ def test_a_check_finds_unreported_changes(tmp_path: Path) -> None:
     async def play(watched: WatchedConfigDir) -> None:
         session = watched.session("s1")
         await watched.hook("SessionStart", "s1", transcript_path=str(session.path))
-        await watched.sources.transcripts.watch.stop()
+        await watched.sources.followers["claude-code"].watch.stop()
         session.write(prompt("Fix it"))
         await watched.settle()
         assert watched.turn_texts("s1") == []
-        await watched.sources.transcripts.check()
+        await watched.sources.followers["claude-code"].check()
         await watched.until(lambda: watched.turn_texts("s1") == ["Fix it"])
 
     read(tmp_path, play)

@@ -2,7 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from claude_headspace.clients.claude_code.wire import HOOKS
+from claude_headspace.clients.hooks import KNOWN_HOOKS
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.surfaces.api.metrics import Metrics
 from tests.support import RunningDaemon
@@ -51,7 +51,7 @@ def test_unknown_event_names_share_one_label() -> None:
         metrics.stored(f"Invented{number}", 0.001)
     found = read(metrics.text({}, 0, 0))
     events = {labels: value for (name, labels), value in found.items() if name == "headspace_events_total"}
-    assert len(events) == len(HOOKS) + 1
+    assert len(events) == len(KNOWN_HOOKS) + 1
     assert events[("event", "unknown"),] == 1_000
 
 

@@ -53,6 +53,11 @@ TEXT_KINDS = {
 """What search finds of a call: the input when it begins, the result when it ended."""
 
 
+def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    """Decode an envelope of any source. Never raises."""
+    return DECODERS.get(envelope.origin, decode_hook)(envelope, body, anomaly)
+
+
 def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     """Decode a hook. Never raises."""
     known = wire.HOOKS.get(envelope.name)

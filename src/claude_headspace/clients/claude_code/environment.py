@@ -1,7 +1,6 @@
 """The program of Claude Code, its options and its environment variables. Pure; imports little, for a fast start."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 TITLE = "Claude Code"
 """Its name for people."""
@@ -46,7 +45,7 @@ def config_dir(env: Mapping[str, str]) -> str:
 
 def config_dir_of(transcript: str) -> str | None:
     """The config dir that a transcript is in; None for other paths."""
-    return next((str(each.parent) for each in PurePosixPath(transcript).parents if each.name == "projects"), None)
+    return transcript.rpartition("/projects/")[0] or None
 
 
 def resume_options(session_id: str) -> tuple[str, ...]:

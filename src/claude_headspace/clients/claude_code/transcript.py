@@ -15,7 +15,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from functools import partial
 
 import msgspec
 
@@ -29,21 +28,16 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireLine,
     WireMessage,
 )
+from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
-from claude_headspace.kernel.sanitize import MOST_MEMBERS, Bounds, cut, shortened
 from claude_headspace.kernel.text import one_line, short, strings_in
 from claude_headspace.kernel.tolerant_json import fit, tolerant
 from claude_headspace.kernel.tools import ToolText
 
-LINE = "TranscriptLine"
-"""The event name of a line."""
 DESCRIPTION = "subagent-description"
 """The type of a line that is made from the client's notes about a sub-agent, which are a file of their own."""
-
-LONGEST_STRING = 4_096
-"""In a line that is too long, strings that are not messages are cut to this many bytes."""
 
 _MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
@@ -52,20 +46,6 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 # --- a line -----------------------------------------------------------------------------------------------------------
-
-
-class Line(msgspec.Struct, frozen=True):
-    """One line of a transcript: its facts, and their session."""
-
-    at: Micros | None
-    """The line's own time; some kinds have none."""
-    session_id: str
-    key: str
-    """Identifies the line, also in a copy of the file."""
-    cwd: str | None
-    facts: tuple[Fact, ...]
-    subagent_id: str | None = None
-    branch: str | None = None
 
 
 def read_line(raw: bytes) -> Line | None:
@@ -356,27 +336,6 @@ def _texts(line: WireLine) -> tuple[ToolText, ...]:
 # --- truncation -------------------------------------------------------------------------------------------------------
 
 
-def truncate(raw: bytes, bounds: Bounds) -> bytes:
-    """Truncate a long line: its long strings are cut, those of messages less than others.
-
-    A line that is not JSON, or stays too long, keeps its beginning and its end.
-    """
-    if len(raw) <= bounds.result:
-        return raw
-    try:
-        value = msgspec.json.decode(raw)
-        for most in (None, MOST_MEMBERS):
-            kept = msgspec.json.encode(shortened(value, partial(_longest, bounds), most))
-            if len(kept) <= bounds.message * 2:
-                return kept
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        pass
-    return cut(raw.decode("utf-8", "replace"), bounds.result).encode()
-
-
-def _longest(bounds: Bounds, owner: dict[object, object] | None, key: object) -> int:
-    """The larger bound is for messages: the text of a block, and a message that is only text."""
-    if owner is None:
-        return LONGEST_STRING
-    is_message = (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)
-    return bounds.message if is_message and isinstance(owner[key], str) else LONGEST_STRING
+def is_message(owner: dict[object, object], key: object) -> bool:
+    """Whether a string of a line is a message: the text of a block, or a message that is only text."""
+    return (key == "text" and owner.get("type") == "text") or (key == "content" and "role" in owner)

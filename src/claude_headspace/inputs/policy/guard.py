@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from claude_headspace.clients.claude_code.hook_kinds import KINDS, hook_names
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.hooks import asking_hooks, kind_of
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.analyser import TIMED_OUT, Analyser, AnalysisFailed
@@ -111,7 +111,7 @@ class ProjectRules(msgspec.Struct, frozen=True):
 
 def asked_hooks(preset: str) -> tuple[str, ...]:
     """Return the hook events that wait for a reply with a preset."""
-    return tuple(hook_names({JUDGED_HOOK})) if preset in ENFORCING_PRESETS else ()
+    return tuple(sorted(asking_hooks({JUDGED_HOOK}))) if preset in ENFORCING_PRESETS else ()
 
 
 class PolicyGuard:
@@ -158,7 +158,7 @@ class PolicyGuard:
     async def prepare(self, received: Received, *, expects_reply: bool) -> None:
         """Analyse a tool call. `expects_reply`: whether the client waits for the verdict."""
         envelope = received.envelope
-        if self._preset == "off" or KINDS.get(envelope.name) is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
+        if self._preset == "off" or received.event.hook is not JUDGED_HOOK or envelope.origin is not Origin.HOOK:
             return
         lapse = None if expects_reply or self._preset not in ENFORCING_PRESETS else _reason_not_asked(envelope)
         try:
@@ -256,9 +256,9 @@ class PolicyGuard:
         """The verdict as it is stored: its reason can quote the call."""
         return msgspec.structs.replace(verdict, reason=self._redact(verdict.reason)) if verdict.reason else verdict
 
-    def refuse(self, hook: str, reason: str) -> Verdict:
+    def refuse(self, client: str, hook: str, reason: str) -> Verdict:
         """Return the verdict on a call that could not be read at all. Other hooks get none."""
-        if KINDS.get(hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
+        if kind_of(client, hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
             return ABSTAIN
         self._unanalysed += 1
         return self._ask_about_failure(reason.rstrip("."))

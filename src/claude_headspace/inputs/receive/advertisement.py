@@ -23,7 +23,7 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.hooks import KNOWN_HOOKS, hook_names
+from claude_headspace.clients.hooks import EVERY_ASKING_HOOK, asking_hooks
 from claude_headspace.config import Paths, withdraw_file, write_kept_file
 from claude_headspace.kernel.hooks import HookKind
 
@@ -56,7 +56,7 @@ class ExpectedHooks:
     @property
     def names(self) -> frozenset[str]:
         """The names of all expected hooks."""
-        return hook_names(frozenset().union(*self._by_component.values()))
+        return asking_hooks(frozenset().union(*self._by_component.values()))
 
 
 class Advertisement(Loop):
@@ -87,7 +87,11 @@ class Advertisement(Loop):
         host, port = address
         self._line = f"{_LOCAL_ADDRESS.get(host, host)} {port} {os.getpid()}\n".encode()
         names = set(asked)
-        hooks = set(KNOWN_HOOKS) if ALL_HOOKS in names else {name for name in names if name.isidentifier()}
+        hooks = (
+            set(EVERY_ASKING_HOOK)
+            if ALL_HOOKS in names
+            else {name for name in names if name.replace(".", "_").isidentifier()}
+        )
         self._asked = dict.fromkeys(hooks, "") | {name: f"{seconds}\n" for name, seconds in (held or {}).items()}
 
     async def stop(self) -> None:

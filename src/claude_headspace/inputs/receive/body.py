@@ -20,7 +20,9 @@ Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 class WireIdentity(msgspec.Struct):
     """The fields that identify the agent of an event."""
 
-    session_id: Name
+    session_id: Name = ""
+    camel_session_id: Name = msgspec.field(default="", name="sessionId")
+    """The same in hooks with camel case, which some clients send."""
     cwd: PathText | None = None
     working_directory: PathText | None = None
     project_path: PathText | None = None
@@ -80,7 +82,9 @@ def decode_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, by
     except UNREADABLE:
         identity, body = read_identity(body, lenient=lenient)
         value = None
-    session_id = identity.session_id
+    session_id = identity.session_id or identity.camel_session_id
+    if not session_id and '"session_id"' not in body.decode("utf-8", "replace"):
+        raise BadRequest("bad_field", "The body has no `session_id`.", "Every event needs a `session_id` string.")
     if not session_id.strip() or not session_id.isprintable() or "\ufffd" in session_id:
         raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
     return identity, body, value

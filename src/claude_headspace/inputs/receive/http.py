@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from claude_headspace.clients import catalog
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receive.receiver import HookReceiver, event_name
 from claude_headspace.ports import HookCounters, Received
@@ -31,8 +32,8 @@ class Reply(NamedTuple):
     is_stored: bool
 
 
-ReplyToRefused = Callable[[str, str], bytes]
-"""The reply for the client to a hook that cannot be processed: its name and the reason. Empty if there is none."""
+ReplyToRefused = Callable[[str, str, str], bytes]
+"""The reply to a hook that cannot be processed: its client, its name and the reason. Empty if there is none."""
 
 
 class ReplyToHook(Protocol):
@@ -49,6 +50,8 @@ TRUSTED = "headspace.trusted"
 """The scope key that authentication sets if the sender has the ingest token: it is the hook script."""
 HOOK_REPLY_HEADER = (b"x-headspace-reply", b"hook")
 """The header with which the hook script asks for the reply to the client alone."""
+CLIENT_HEADER = b"x-headspace-client"
+"""The header with the client that runs the hook. Without it, Claude Code."""
 FIRED_AT_HEADER = b"x-headspace-fired-at"
 """The header with the fire time. The last one counts."""
 JSON = (b"content-type", b"application/json")
@@ -70,7 +73,7 @@ class HookEndpoint:
         max_body_bytes: int,
         counters: HookCounters,
         read_event: Callable[[bytes], tuple[str, float | None]] | None = None,
-        reply_to_refused: ReplyToRefused = lambda _name, _reason: b"",
+        reply_to_refused: ReplyToRefused = lambda _client, _name, _reason: b"",
     ) -> None:
         self._receiver = receiver
         self._reply_to = reply_to
@@ -113,11 +116,13 @@ class HookEndpoint:
         """What the client gets instead of an error, if it waits for a decision: an error would let the call through."""
         if not scope.get(TRUSTED) or HOOK_REPLY_HEADER not in scope["headers"]:
             return b""
+        headers = dict(scope["headers"])
+        client = headers.get(CLIENT_HEADER, catalog.DEFAULT.encode()).decode("utf-8", "replace")
         try:
-            name = event_name(scope["path"].removeprefix(HOOK_PREFIX))
+            name = event_name(scope["path"].removeprefix(HOOK_PREFIX), client)
         except BadRequest:
             return b""
-        return self._reply_to_refused(name, reason)
+        return self._reply_to_refused(client, name, reason)
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[bytes | Held, str]:
         """The reply, and the name of the event if it is stored in the journal."""

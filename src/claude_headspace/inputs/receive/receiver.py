@@ -19,10 +19,13 @@ from itertools import count
 
 import msgspec
 
-from claude_headspace.clients import claude_code, environment
-from claude_headspace.clients.claude_code import transcript
+from claude_headspace.clients import catalog, environment
+from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, hook_names
+from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, kind_of
+from claude_headspace.clients.processes import client_of_process
+from claude_headspace.clients.transcript_line import IsMessage
+from claude_headspace.clients.transcript_line import truncate as truncate_line
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.body import WireIdentity, decode_body
 from claude_headspace.inputs.redaction.rules import build_redactor
@@ -46,19 +49,23 @@ NOTES = tuple(note.encode() for note in environment.NOTES.values())
 """The notes that are texts."""
 
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_OTHER_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
-SESSION_STARTS = hook_names((HookKind.SESSION_START,))
-"""The hooks with which the checked-out commit is stored."""
+IdentifyClient = Callable[[int], str | None]
+"""Finds out which client a process is; None if it is none."""
 
 
-def event_name(path: str) -> str:
-    """The event name for the last part of a path. An unknown name is converted to camel case."""
-    if not _EVENT.fullmatch(path):
+def event_name(path: str, client: str = catalog.DEFAULT) -> str:
+    """The event name for the last part of a path. An unknown name of Claude Code is converted to camel case."""
+    is_default = client == catalog.DEFAULT
+    if not (_EVENT if is_default else _OTHER_EVENT).fullmatch(path):
         raise BadRequest(
             "bad_event_name",
             "An event name consists of letters, digits and dashes.",
             "Use Claude Code's event name in kebab case, such as /hook/pre-tool-use.",
         )
+    if not is_default:
+        return path
     return EVENT_NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
 
 
@@ -89,12 +96,12 @@ class Sanitizer:
         is_small = len(redacted) <= min(self._bounds.result, self._bounds.message)
         return redacted if is_small else truncate(redacted, self._bounds)
 
-    def sanitize_line(self, raw: bytes) -> bytes:
+    def sanitize_line(self, raw: bytes, is_message: IsMessage) -> bytes:
         """A line of a transcript as it is stored."""
         line = raw.strip()
         if len(line) > HUGE_BYTES:
-            line = transcript.truncate(line, self._wide_bounds)
-        return transcript.truncate(self._redact(line), self._bounds)
+            line = truncate_line(line, self._wide_bounds, is_message)
+        return truncate_line(self._redact(line), self._bounds, is_message)
 
 
 class HookReceiver:
@@ -108,8 +115,10 @@ class HookReceiver:
         find_ancestry: FindAncestry | None = None,
         correct_time: Callable[[Micros], Micros] = lambda at: at,
         sanitizer: Sanitizer | None = None,
+        identify_client: IdentifyClient = client_of_process,
     ) -> None:
         self._host = host
+        self._identify_client = identify_client
         self._correct_time = correct_time
         self._clock = clock
         self._locate_project = locate_project
@@ -133,17 +142,20 @@ class HookReceiver:
         return received if verdict is None else received.decided(verdict=verdict)
 
     async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
-        name, received_at = EVENT_NAMES.get(event) or event_name(event), self._clock()
+        client, received_at = self._client(notes), self._clock()
+        is_default = client == catalog.DEFAULT
+        name = (EVENT_NAMES.get(event) if is_default else None) or event_name(event, client)
         identity, original, value = decode_body(body, lenient=lenient)
-        observations = await self._observe(name, identity, notes)
+        starts = kind_of(client, name) is HookKind.SESSION_START
+        observations = await self._observe(identity, notes, starts=starts)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
         envelope_id, payload, delivery_id = new_id(), self._sanitizer.sanitize_hook(original), notes.get(b"delivery-id")
         envelope = Envelope(
             id=envelope_id,
             name=name,
-            origin=Origin.STATUS_LINE if name == STATUS_LINE else Origin.HOOK,
-            client=claude_code.NAME,
+            origin=Origin.STATUS_LINE if name == STATUS_LINE and is_default else Origin.HOOK,
+            client=client,
             host=self._host,
             fired_at=self._fired_at(notes[b"fired-at"], received_at) if b"fired-at" in notes else received_at,
             received_at=received_at,
@@ -154,10 +166,18 @@ class HookReceiver:
         )
         return Received(envelope, decode(envelope, value if payload is original else None), value)
 
-    async def _observe(self, name: str, identity: WireIdentity, notes: dict[bytes, bytes]) -> Observations:
+    def _client(self, notes: dict[bytes, bytes]) -> str:
+        """The client that runs a hook: as the sender names it, or by its process, or else Claude Code."""
+        named = notes.get(b"client")
+        if named is not None:
+            return find_client(named.decode("utf-8", "replace")).name
+        pid = _number(notes.get(b"client-pid", b""))
+        return (self._identify_client(pid) if pid else None) or catalog.DEFAULT
+
+    async def _observe(self, identity: WireIdentity, notes: dict[bytes, bytes], *, starts: bool) -> Observations:
         """The client's terminal, process and project: from the notes, the body and this host."""
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
-        commit = project.commit if name in SESSION_STARTS else None
+        commit = project.commit if starts else None
         if b"unauthenticated" in notes:
             root, branch = project.project_root, project.branch
             return Observations(project_root=root, branch=branch, commit=commit, unauthenticated=True)

@@ -352,6 +352,7 @@ def _notes_of(envelope: Envelope) -> dict[str, str]:
     observations = envelope.observations
     notes = {
         "event": envelope.name,
+        "client": envelope.client,
         "delivery-id": envelope.delivery_id,
         "fired-at": f"{envelope.fired_at / SECOND:.6f}",
         "client-pid": str(observations.client_pid) if observations.client_pid else None,

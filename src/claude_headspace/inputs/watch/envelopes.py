@@ -2,16 +2,17 @@
 
 import msgspec
 
-from claude_headspace.clients import claude_code
-from claude_headspace.clients.claude_code.registry import RegistryEntry
-from claude_headspace.clients.claude_code.transcript import LINE, Line
+from claude_headspace.clients import catalog
+from claude_headspace.clients.registry_entry import RegistryEntry
+from claude_headspace.clients.transcript_line import LINE, Line
+from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.inputs.receive.receiver import LocateProject, Sanitizer, new_id
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, Envelope, Micros, Observations, Origin
 from claude_headspace.ports import Clock
 
 
 class EnvelopeBuilder:
-    """Builds the envelopes of one host."""
+    """Builds the envelopes of one client on one host."""
 
     def __init__(
         self,
@@ -19,11 +20,17 @@ class EnvelopeBuilder:
         clock: Clock,
         locate_project: LocateProject,
         sanitizer: Sanitizer | None = None,
+        client: str = catalog.DEFAULT,
     ) -> None:
+        self.client = client
         self.host = host
         self.clock = clock
         self._locate_project = locate_project
         self._sanitizer = sanitizer or Sanitizer()
+
+    def of_client(self, client: str) -> "EnvelopeBuilder":
+        """The builder for another client."""
+        return EnvelopeBuilder(self.host, self.clock, self._locate_project, self._sanitizer, client)
 
     async def line(self, at: Micros, raw: bytes, line: Line, process: Observations | None) -> Envelope:
         """A line of a transcript, with the process that has its session open.
@@ -35,7 +42,7 @@ class EnvelopeBuilder:
         observations = msgspec.structs.replace(
             process or NO_OBSERVATIONS, project_root=project.project_root, branch=project.branch or line.branch
         )
-        payload = self._sanitizer.sanitize_line(raw)
+        payload = self._sanitizer.sanitize_line(raw, TRANSCRIPT_FILES[self.client].is_message)
         return self._build(LINE, Origin.TRANSCRIPT, at, payload, observations, f"transcript:{line.key}")
 
     async def registry_entry(self, entry: RegistryEntry, raw: bytes, process: Observations) -> Envelope:
@@ -67,7 +74,7 @@ class EnvelopeBuilder:
             id=new_id(),
             name=name,
             origin=origin,
-            client=claude_code.NAME,
+            client=self.client,
             host=self.host,
             fired_at=at,
             received_at=self.clock(),

@@ -8,8 +8,7 @@ Rules
 import asyncio
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import structlog
@@ -39,18 +38,6 @@ def resolve_below(path: str, roots: Iterable[Path]) -> str | None:
     except OSError:
         return None
     return real if is_below else None
-
-
-@contextmanager
-def open_regular_file(path: str) -> Iterator[int]:
-    """Open a regular file for reading. Never blocks on a pipe, never follows a link as the last part of the path."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        yield handle
-    finally:
-        os.close(handle)
 
 
 class FileWatch(Loop):

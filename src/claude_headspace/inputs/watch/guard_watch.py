@@ -18,11 +18,11 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code.config_dirs import installed_config_dirs
 from claude_headspace.clients.claude_code.hooks import inspection
 from claude_headspace.clients.claude_code.hooks.inspection import Problem
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.claude_code.locations import config_dir_of
+from claude_headspace.clients.claude_code.transcript_files import config_dir_of
+from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.config import Paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.envelope import SECOND, Micros

@@ -22,16 +22,19 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.claude_code.registry import Activity, RegistryEntry, read_entry
+from claude_headspace.clients.claude_code.registry import read_entry
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.files import open_regular_file
+from claude_headspace.clients.registry_entry import Activity, RegistryEntry
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.files import FileWatch, open_regular_file
+from claude_headspace.inputs.watch.files import FileWatch
 from claude_headspace.inputs.watch.processes import is_alive
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
 from claude_headspace.kernel.novelty import is_new
+from claude_headspace.kernel.text import count
 
 log = structlog.get_logger(__name__)
 
@@ -90,9 +93,15 @@ class RegistryWatch(Loop):
         self.watch = FileWatch(self._directories, self._paths_changed, recursive=False)
 
     @property
-    def client_count(self) -> int:
-        """The number of running clients."""
-        return len(self._clients)
+    def problem(self) -> str | None:
+        """Why it cannot be read."""
+        return self.failure or self.watch.failure
+
+    @property
+    def summary(self) -> str:
+        """How many clients run, and how many directories are watched."""
+        directories = "1 directory" if self.watch.watching == 1 else f"{self.watch.watching} directories"
+        return f"{count(len(self._clients), 'client')}, watches {directories}"
 
     def processes(self) -> list[Observations]:
         """The processes of all running clients."""

@@ -6,17 +6,20 @@ process runs. Both say which agent a line of a transcript belongs to.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
+from claude_headspace.inputs.watch.registries import NoRegistry, Registries, SessionRegistry
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.text import count
 from claude_headspace.ports import Journal
 
@@ -24,12 +27,16 @@ Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 """Submits an envelope, to a given agent if one is named."""
 
 
+ConfigDirs = Callable[[str], Sequence[Path]]
+"""The config dirs of a client, by its name."""
+
+
 class Sources:
-    """All sources, connected."""
+    """All sources of all clients, connected."""
 
     def __init__(
         self,
-        config_dirs: Callable[[], Sequence[Path]],
+        config_dirs: ConfigDirs,
         journal: Journal,
         submit: Submit,
         envelopes: EnvelopeBuilder,
@@ -39,15 +46,26 @@ class Sources:
         self.agents = agents
         self.envelopes = envelopes
         self.ancestry = ProcessAncestry()
-        self.registry = RegistryWatch(config_dirs, agents, submit, envelopes, self.ancestry)
-        self.transcripts = TranscriptFollower(config_dirs, agents, journal, submit, envelopes, self.registry)
-        self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registry.was_killed)
+        builders = {name: envelopes.of_client(name) for name in CLIENTS}
+        self.registries = Registries(
+            {
+                name: _registry(name, partial(config_dirs, name), agents, submit, builder, self.ancestry)
+                for name, builder in builders.items()
+            }
+        )
+        self.followers = {
+            name: TranscriptFollower(
+                partial(config_dirs, name), agents, journal, submit, builder, self.registries.by_client[name]
+            )
+            for name, builder in builders.items()
+        }
+        self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registries.was_killed)
         self._starting: asyncio.Task[None] | None = None
 
     @property
     def checks(self) -> list[Check]:
         """The checks of the reconciler. Processes are last: an agent that ended by itself is not reported missing."""
-        return [self.registry.check, self.transcripts.check, self.processes.check]
+        return [self.registries.check, *(each.check for each in self.followers.values()), self.processes.check]
 
     async def load_agents(self) -> None:
         """Fill the cache with the agents of the journal."""
@@ -56,8 +74,14 @@ class Sources:
 
     async def read_backlog(self) -> None:
         """Read what was written while the daemon was down. It is submitted together with the spooled hooks."""
-        await self.registry.check()
-        await self.transcripts.read_backlog()
+        await self.registries.check()
+        for follower in self.followers.values():
+            await follower.read_backlog()
+
+    async def submit_backlog_until(self, at: Micros) -> None:
+        """Submit the part of the backlog that was written before a time."""
+        for follower in self.followers.values():
+            await follower.submit_backlog_until(at)
 
     def start(self, first_drain: Callable[[], Awaitable[None]] | None = None) -> None:
         """Start the sources one after the other: running clients, their transcripts, vanished processes.
@@ -69,10 +93,14 @@ class Sources:
     async def _start(self, first_drain: Callable[[], Awaitable[None]] | None) -> None:
         if first_drain is not None:
             await first_drain()
-        self.registry.start()
-        await self.registry.first_check()
-        self.transcripts.start()
-        await self.transcripts.caught_up()
+        for registry in self.registries.by_client.values():
+            registry.start()
+        for registry in self.registries.by_client.values():
+            await registry.first_check()
+        for follower in self.followers.values():
+            follower.start()
+        for follower in self.followers.values():
+            await follower.caught_up()
         await self.processes.check()
         self.processes.start()
 
@@ -82,23 +110,26 @@ class Sources:
 
     def health(self) -> dict[str, tuple[bool, str | None, str]]:
         """Of each source: whether it runs, why it fails, and what it reads."""
-        registry, transcripts, processes = self.registry, self.transcripts, self.processes
+        registries, followers = self.registries.by_client, list(self.followers.values())
         starting = self._starting is not None and not self._starting.done()
-        refused = f", {len(transcripts.refused)} outside the known config dirs" if transcripts.refused else ""
+        found = {name: each.summary for name, each in registries.items() if name == DEFAULT or each.exists()}
+        refused = sum(len(each.refused) for each in followers)
+        outside = f", {refused} outside the known config dirs" if refused else ""
+        files, watched = sum(each.file_count for each in followers), sum(each.watch.watching for each in followers)
         return {
             "registry": (
-                registry.running,
-                registry.failure or registry.watch.failure,
-                f"{count(registry.client_count, 'client')}, watches {_directories(registry.watch.watching)}",
+                all(each.running for each in registries.values()),
+                next((each.problem for each in registries.values() if each.problem), None),
+                "; ".join(text if name == DEFAULT else f"{title_of(name)}: {text}" for name, text in found.items()),
             ),
             "transcripts": (
-                transcripts.running or starting,
-                transcripts.failure or transcripts.watch.failure,
-                f"{count(transcripts.file_count, 'file')}, watches {_directories(transcripts.watch.watching)}{refused}",
+                all(each.running for each in followers) or starting,
+                next((problem for each in followers if (problem := each.failure or each.watch.failure)), None),
+                f"{count(files, 'file')}, watches {_directories(watched)}{outside}",
             ),
             "processes": (
-                processes.running or starting,
-                processes.failure,
+                self.processes.running or starting,
+                self.processes.failure,
                 count(sum(1 for _ in self.agents.with_client()), "client"),
             ),
         }
@@ -109,9 +140,25 @@ class Sources:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
         await self.processes.stop()
-        await self.transcripts.stop()
-        await self.registry.stop()
+        for follower in self.followers.values():
+            await follower.stop()
+        for registry in self.registries.by_client.values():
+            await registry.stop()
         self.ancestry.close()
+
+
+def _registry(
+    client: str,
+    config_dirs: Callable[[], Sequence[Path]],
+    agents: AgentCache,
+    submit: Submit,
+    envelopes: EnvelopeBuilder,
+    ancestry: ProcessAncestry,
+) -> SessionRegistry:
+    """The session registry of a client."""
+    if client == DEFAULT:
+        return RegistryWatch(config_dirs, agents, submit, envelopes, ancestry)
+    return NoRegistry()
 
 
 def _directories(number: int) -> str:

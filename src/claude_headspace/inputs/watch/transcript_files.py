@@ -5,19 +5,19 @@ was rewritten: it is read from the beginning, and status lines are recognised by
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.claude_code.transcript import Line, read_line
-from claude_headspace.inputs.watch.files import open_regular_file, resolve_below
+from claude_headspace.clients.files import open_regular_file
+from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcripts import TranscriptFiles
+from claude_headspace.inputs.watch.files import resolve_below
 from claude_headspace.kernel.envelope import Micros
 
 CHUNK_BYTES = 512 * 1024
 LAST_LINE_BYTES = 256 * 1024
-MAX_NOTES_BYTES = 64 * 1024
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
@@ -45,32 +45,18 @@ class Chunk(msgspec.Struct, frozen=True):
         return self.offset < self.size
 
 
-def read_chunk(path: str, position: ReadPosition, now: Micros) -> Chunk:
+def read_chunk(files: TranscriptFiles, path: str, position: ReadPosition, now: Micros) -> Chunk:
     """Read the next complete lines. A line without a time gets that of the line before; no time is in the future."""
     with open_regular_file(path) as handle:
         status = os.fstat(handle)
         start = 0 if _was_rewritten(handle, status, position) else position.offset
         raw, offset = _complete_lines(handle, start, status.st_size)
-    if raw and start == 0:
-        raw += _notes_line(path)
     lines, at = [], position.at
-    for text, line in _read_lines(raw):
+    for text, line in files.read_lines(path, raw, start):
         at = min(line.at or at or now, now)
         lines.append((at, text, line))
     newest = max([position.at if start else 0, *(line_at for line_at, _, _ in lines)])
     return Chunk(sorted(lines, key=lambda each: each[0]), offset, newest, status.st_ino, status.st_size)
-
-
-def _notes_line(path: str) -> bytes:
-    """The client's description of a sub-agent, as one more line of its transcript."""
-    notes = locations.notes_of(path)
-    if notes is None:
-        return b""
-    try:
-        with open_regular_file(notes) as handle:
-            return locations.notes_line(path, os.read(handle, MAX_NOTES_BYTES))
-    except OSError:
-        return b""
 
 
 def _was_rewritten(handle: int, status: os.stat_result, position: ReadPosition) -> bool:
@@ -104,25 +90,17 @@ def _next_line(handle: int, start: int, size: int) -> int | None:
     return None
 
 
-def _read_lines(raw: bytes) -> Iterator[tuple[bytes, Line]]:
-    for text in raw.split(b"\n"):
-        line = read_line(text) if text.strip() else None
-        if line is not None:
-            yield text, line
-
-
-def find_transcripts_in(directories: Iterable[str], roots: Sequence[Path]) -> list[str]:
+def find_transcripts_in(files: TranscriptFiles, directories: Iterable[str], roots: Sequence[Path]) -> list[str]:
     """The transcripts in some directories below the roots."""
     allowed = (Path(directory) for directory in directories if resolve_below(directory, roots))
     found = (str(path) for directory in allowed for path in directory.rglob("*.jsonl"))
-    return [path for path in found if any(locations.is_transcript(path, root) for root in roots)]
+    return [path for path in found if any(files.is_transcript(path, root) for root in roots)]
 
 
-def list_transcripts(roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
+def list_transcripts(files: TranscriptFiles, roots: Sequence[Path]) -> list[tuple[str, os.stat_result, int]]:
     """All transcripts, each with its status and the offset after its last complete line."""
     return [
-        (path, status, _end_of_last_line(path, status.st_size, roots))
-        for path, status in locations.find_transcripts(roots)
+        (path, status, _end_of_last_line(path, status.st_size, roots)) for path, status in files.find_transcripts(roots)
     ]
 
 

@@ -7,16 +7,17 @@ Tool calls and the work of sub-agents are not imported.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code import locations
+from claude_headspace.clients import catalog
+from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import resolve_below
-from claude_headspace.inputs.watch.session_registry import RegistryWatch
+from claude_headspace.inputs.watch.registries import SessionRegistry
 from claude_headspace.inputs.watch.transcript_files import Chunk, ReadPosition, read_chunk
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -55,9 +56,11 @@ class TranscriptImport:
         positions: PositionStore,
         submit: Submit,
         envelopes: EnvelopeBuilder,
-        registry: RegistryWatch,
+        registry: SessionRegistry,
     ) -> None:
-        self._reader = f"import:{envelopes.host}"
+        self._files = TRANSCRIPT_FILES[envelopes.client]
+        is_default = envelopes.client == catalog.DEFAULT
+        self._reader = f"import:{envelopes.host}" if is_default else f"import:{envelopes.host}:{envelopes.client}"
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._store = positions
@@ -65,31 +68,37 @@ class TranscriptImport:
         self._envelopes = envelopes
         self._registry = registry
 
-    async def files(self) -> list[ImportableFile]:
+    async def list_files(self) -> list[ImportableFile]:
         """The transcripts of sessions, oldest first."""
-        return await asyncio.to_thread(self._files)
+        return await asyncio.to_thread(self._list_files)
 
-    def _files(self) -> list[ImportableFile]:
+    def _list_files(self) -> list[ImportableFile]:
         known = self._store.positions(self._reader)
-        found = locations.find_transcripts(self._roots())
-        sessions = [(path, stat) for path, stat in found if not locations.is_subagent(path)]
+        found = self._files.find_transcripts(self._roots())
+        sessions = [(path, stat) for path, stat in found if not self._files.is_subagent(path)]
         return [
             ImportableFile(path, stat.st_size, min(known[path].offset, stat.st_size) if path in known else 0)
             for path, stat in sessions
         ]
 
     def _roots(self) -> list[Path]:
-        return [config_dir / locations.TRANSCRIPTS for config_dir in self._config_dirs()]
+        return [root for config_dir in self._config_dirs() for root in self._files.roots(config_dir)]
+
+    def has(self, path: str) -> bool:
+        """Whether a path is one of these transcripts."""
+        return self._find(path) is not None
+
+    def _find(self, path: str) -> str | None:
+        """The path with links resolved; None if it is not a transcript in a known config dir."""
+        real = resolve_below(path, self._roots())
+        is_transcript = any(self._files.is_transcript(path, root) for root in self._roots())
+        return real if is_transcript else None
 
     async def import_file(self, path: str) -> ImportResult:
         """Import one file, from its stored position."""
-        real = resolve_below(path, self._roots())
-        if real is None or not any(locations.is_transcript(path, root) for root in self._roots()):
-            raise BadRequest(
-                "no_transcript",
-                f"{path[:500]} is not a transcript in a known config dir.",
-                "Install the hooks in its config dir, or add the config dir to the setting `config_dirs`.",
-            )
+        real = self._find(path)
+        if real is None:
+            raise unknown_transcript(path)
         stored = (await asyncio.to_thread(self._store.positions, self._reader)).get(path, Position(0, 0))
         tally, position = _Tally(), ReadPosition(path, stored.offset, stored.at)
         while True:
@@ -106,7 +115,7 @@ class TranscriptImport:
 
     async def _read_chunk(self, real: str, position: ReadPosition) -> Chunk:
         try:
-            return await asyncio.to_thread(read_chunk, real, position, self._clock())
+            return await asyncio.to_thread(read_chunk, self._files, real, position, self._clock())
         except OSError as error:
             raise BadRequest(
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."
@@ -133,6 +142,33 @@ class TranscriptImport:
         for session_id, agent in tally.agents.items():
             if agent.ended_at is None and agent.pid is None and self._registry.find_client(session_id) is None:
                 await self._submit(self._envelopes.client_vanished(max(last_line_at, agent.last_active_at)), agent.id)
+
+
+class TranscriptImports:
+    """Imports the transcripts of all clients."""
+
+    def __init__(self, imports: Iterable[TranscriptImport]) -> None:
+        self._imports = list(imports)
+
+    async def list_files(self) -> list[ImportableFile]:
+        """The transcripts of sessions: client by client, the oldest first."""
+        return [file for each in self._imports for file in await each.list_files()]
+
+    async def import_file(self, path: str) -> ImportResult:
+        """Import one file, from its stored position."""
+        found = next((each for each in self._imports if each.has(path)), None)
+        if found is None:
+            raise unknown_transcript(path)
+        return await found.import_file(path)
+
+
+def unknown_transcript(path: str) -> BadRequest:
+    """The error for a path that is not a transcript."""
+    return BadRequest(
+        "no_transcript",
+        f"{path[:500]} is not a transcript in a known config dir.",
+        "Install the hooks in its config dir, or add the config dir to the setting `config_dirs`.",
+    )
 
 
 class _Tally:

@@ -22,13 +22,14 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.claude_code import locations
-from claude_headspace.clients.claude_code.transcript import Line
+from claude_headspace.clients import catalog
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.files import FileWatch, resolve_below
-from claude_headspace.inputs.watch.session_registry import RegistryWatch
+from claude_headspace.inputs.watch.registries import SessionRegistry
 from claude_headspace.inputs.watch.transcript_files import (
     Chunk,
     ReadPosition,
@@ -67,7 +68,7 @@ _PROVE_SESSION = (facts.UserWrote, facts.AgentWrote, facts.PromptSubmitted, fact
 
 
 class TranscriptFollower(Loop):
-    """Follows the transcripts of all known config dirs."""
+    """Follows the transcripts of one client in all its known config dirs."""
 
     def __init__(
         self,
@@ -76,10 +77,12 @@ class TranscriptFollower(Loop):
         positions: PositionStore,
         submit: Submit,
         envelopes: EnvelopeBuilder,
-        registry: RegistryWatch,
+        registry: SessionRegistry,
     ) -> None:
         super().__init__()
-        self._reader = f"tail:{envelopes.host}"
+        self._files = TRANSCRIPT_FILES[envelopes.client]
+        is_default = envelopes.client == catalog.DEFAULT
+        self._reader = f"tail:{envelopes.host}" if is_default else f"tail:{envelopes.host}:{envelopes.client}"
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._agents = agents
@@ -167,7 +170,7 @@ class TranscriptFollower(Loop):
         return grown, refused
 
     def _roots(self) -> list[Path]:
-        return [config_dir / locations.TRANSCRIPTS for config_dir in self._config_dirs()]
+        return [root for config_dir in self._config_dirs() for root in self._files.roots(config_dir)]
 
     def _report_outside(self, path: str) -> None:
         if path not in self.refused and len(self.refused) < 100:
@@ -182,14 +185,14 @@ class TranscriptFollower(Loop):
         for path in paths:
             if not path.endswith(".jsonl"):
                 self._new_directories.add(path)
-            elif any(locations.is_transcript(path, root) for root in self._roots()):
+            elif any(self._files.is_transcript(path, root) for root in self._roots()):
                 self._pending[path] = None
         self._wake.set()
 
     async def _find_in_new_directories(self) -> None:
         """Find files that were created in a new directory before it was watched."""
         directories, self._new_directories = self._new_directories, set()
-        for path in await asyncio.to_thread(find_transcripts_in, directories, self._roots()):
+        for path in await asyncio.to_thread(find_transcripts_in, self._files, directories, self._roots()):
             self._pending[path] = None
 
     def _has_grown(self, path: str) -> bool:
@@ -203,7 +206,7 @@ class TranscriptFollower(Loop):
         """Find every file that has changed. On the first read of a config dir, ended sessions are skipped."""
         roots = self._roots()
         new = [root for root in roots if str(root) not in self._read_positions]
-        for path, status, end in await asyncio.to_thread(list_transcripts, roots):
+        for path, status, end in await asyncio.to_thread(list_transcripts, self._files, roots):
             position = self._read_positions.get(path)
             is_first_read = position is None and any(Path(path).is_relative_to(root) for root in new)
             if is_first_read and not self._is_open(path, status):
@@ -218,7 +221,7 @@ class TranscriptFollower(Loop):
         self._unsaved.add(position.path)
 
     def _is_open(self, path: str, status: os.stat_result) -> bool:
-        if self._registry.find_client(locations.session_of(path)) is not None:
+        if self._registry.find_client(self._files.session_of(path)) is not None:
             return True
         return self._clock() - round(status.st_mtime * SECOND) < RECENTLY_WRITTEN
 
@@ -289,7 +292,7 @@ class TranscriptFollower(Loop):
             return None
         try:
             position = self._read_positions.get(path) or ReadPosition(path)
-            chunk = await asyncio.to_thread(read_chunk, real, position, self._clock())
+            chunk = await asyncio.to_thread(read_chunk, self._files, real, position, self._clock())
         except OSError:
             return None
         self._set_position(ReadPosition(path, chunk.offset, chunk.at, chunk.inode))

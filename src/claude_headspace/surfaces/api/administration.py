@@ -11,7 +11,7 @@ from claude_headspace.engine.log_transfer import ImportedLog, import_lines, read
 from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import new_id
-from claude_headspace.inputs.watch.transcript_import import TranscriptImport
+from claude_headspace.inputs.watch.transcript_import import TranscriptImports
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
@@ -36,7 +36,7 @@ class Administration:
     engine: EventWriter
     clock: Clock
     retention_days: int
-    transcripts: TranscriptImport
+    transcripts: TranscriptImports
     tokens: NamedTokens
 
     async def verify(self) -> Verification:

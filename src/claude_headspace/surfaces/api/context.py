@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.config import Paths, Settings
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.surfaces.api.administration import Administration

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.environment import NOTES, client_pid_in
+from claude_headspace.clients.environment import NOTES, client_in, client_pid_in
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli.options import examples
@@ -44,6 +44,7 @@ def _write_to_spool(event: str, payload: bytes) -> None:
     fired = f"{time.time():.6f}"
     header = {
         "event": event,
+        "client": client_in(os.environ),
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
         "client-pid": client_pid_in(os.environ) or str(os.getppid()),
         "fired-at": fired,

@@ -10,12 +10,12 @@ import msgspec
 import typer
 
 from claude_headspace.clients.claude_code import environment
-from claude_headspace.clients.claude_code.config_dirs import installed_config_dirs, update_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.files import restored_on_failure
 from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir, folders_of
 from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
+from claude_headspace.clients.config_dirs import installed_config_dirs, update_config_dirs
+from claude_headspace.clients.files import restored_on_failure
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope

@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.claude_code.config_dirs import known_config_dirs
 from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.registration import Registration, read_registration
 from claude_headspace.clients.claude_code.hooks.version import find_version
-from claude_headspace.clients.claude_code.locations import TRANSCRIPTS
+from claude_headspace.clients.claude_code.transcript_files import TRANSCRIPTS
+from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE

@@ -60,6 +60,7 @@ class SocketCommands:
 
     async def _hook(self, hook: HookCommand, args: msgspec.Raw, env: Mapping[str, str]) -> object:
         headers = {header: env[name].encode("utf-8", "replace") for name, header in NOTES.items() if name in env}
+        headers[b"client"] = environment.client_in(env).encode()
         received = await self.receiver.receive_spooled(hook.event, snake_case(args), headers)
         outcome = await self.process_hook(received)
         if isinstance(outcome, Spooled):

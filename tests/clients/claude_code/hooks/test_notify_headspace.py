@@ -128,6 +128,7 @@ def test_values_of_the_environment_are_reported(script: InstalledScript) -> None
     [(notes, _)] = script.reported()
     assert {name: notes[name] for name in notes if name not in ("delivery-id", "fired-at")} == {
         "event": "Stop",
+        "client": "claude-code",
         "client-pid": "4711",
         "tmux-pane": "%3",
         "tmux-session": "a work session",

@@ -22,9 +22,9 @@ import msgspec
 from claude_headspace.clients.claude_code.hook_kinds import hook_names
 from claude_headspace.clients.claude_code.hooks import settings_file
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED, SINCE, timeout_of
-from claude_headspace.clients.claude_code.hooks.files import read_file, write_file, write_link
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, script_text
 from claude_headspace.clients.claude_code.wire import kebab
+from claude_headspace.clients.files import read_file, write_file, write_link
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.kernel.hooks import HookKind
 

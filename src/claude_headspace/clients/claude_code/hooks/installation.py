@@ -29,7 +29,12 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code.hooks import settings_file as settings
-from claude_headspace.clients.claude_code.hooks.files import (
+from claude_headspace.clients.claude_code.hooks.settings_file import (
+    SCRIPT_NAME,
+    STATUS_LINE_KEY,
+    STATUS_LINE_SCRIPT_NAME,
+)
+from claude_headspace.clients.files import (
     cannot_write,
     link_target,
     read_file,
@@ -37,11 +42,6 @@ from claude_headspace.clients.claude_code.hooks.files import (
     restored_on_failure,
     write_file,
     write_link,
-)
-from claude_headspace.clients.claude_code.hooks.settings_file import (
-    SCRIPT_NAME,
-    STATUS_LINE_KEY,
-    STATUS_LINE_SCRIPT_NAME,
 )
 from claude_headspace.config import PathBelow
 from claude_headspace.errors import BadConfiguration

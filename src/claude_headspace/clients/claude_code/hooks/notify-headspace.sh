@@ -1,6 +1,6 @@
 #!/bin/bash -p
-# Sends one hook of Claude Code to Headspace: notify-headspace.sh EVENT <payload. Explained at the end of this file.
-LC_ALL=C IFS='' TMOUT='' event=$1 old_bash='' state=${0%.sh}.state
+# Sends one hook of a client to Headspace: notify-headspace.sh EVENT [CLIENT] <payload. Explained at the end of this file.
+LC_ALL=C IFS='' TMOUT='' event=$1 client=${2:-claude-code} old_bash='' state=${0%.sh}.state
 exec 2>/dev/null
 trap 'exit 0' HUP INT TERM
 umask 077
@@ -22,9 +22,28 @@ fi
 
 # --- report: one new file, complete when it ends with a newline ---
 
-delivery_id=$HOSTNAME-$$-$fired-$RANDOM pid=${CLAUDE_PID:-$PPID} pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
+delivery_id=$HOSTNAME-$$-$fired-$RANDOM pid=$PPID pane=$TMUX_PANE tmux=$CLAUDE_HEADSPACE_TMUX_SESSION
 headspace_id=$CLAUDE_HEADSPACE_SESSION_ID wrapper_id=$CLAUDE_SESSION_ID fleet_id=$AGENT_ID ancestors='' must_ask=''
 role=$CLAUDE_SESSION_ROLE mode=$CLAUDE_SESSION_MODE mission_id=$MISSION_EXECUTION_ID
+
+# Copilot also runs the hooks that a project has for Claude Code. If one of the two runs inside the other, the nearer one
+# among the ancestors of this process runs this hook.
+nearer_client() {
+    local next=$PPID line
+    while [[ $next != *[!0-9]* && $next != [01] && -n $next ]]; do
+        [[ $next == "$CLAUDE_PID" ]] && return
+        [[ $next == "$COPILOT_LOADER_PID" ]] && { client=copilot; return; }
+        read -r line <"/proc/$next/stat" || break
+        line=${line##*) } line=${line#* } next=${line%% *}
+    done
+    [[ -n $CLAUDE_PID ]] || client=copilot
+}
+[[ $client != claude-code || -z $COPILOT_CLI ]] || nearer_client
+case $client in
+    claude-code) pid=${CLAUDE_PID:-$PPID} asked=$state/asked/ ;;
+    copilot) pid=${COPILOT_LOADER_PID:-$PPID} asked=$state/asked/$client. ;;
+    *) asked=$state/asked/$client. ;;
+esac
 [[ $pid != *[!0-9]* ]] || pid=$PPID
 
 # A session with a role or a mode gets context files and notices in the reply, so its script always asks.
@@ -44,7 +63,7 @@ fi
 file=$state/spool/${fired:-0}-$$-$RANDOM.json
 report() {
     printf '%s\n' "{\"event\":\"$event\",\"delivery-id\":\"$delivery_id\",\"client-pid\":\"$pid\"\
-${fired:+,\"fired-at\":\"$fired\"}${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}\
+${fired:+,\"fired-at\":\"$fired\"},\"client\":\"$client\"${pane:+,\"tmux-pane\":\"$pane\"}${tmux:+,\"tmux-session\":\"$tmux\"}\
 ${headspace_id:+,\"session-id\":\"$headspace_id\"}${wrapper_id:+,\"wrapper-id\":\"$wrapper_id\"}\
 ${fleet_id:+,\"agent-id\":\"$fleet_id\"}${role:+,\"role\":\"$role\"}${mode:+,\"mode\":\"$mode\"}\
 ${mission_id:+,\"mission-id\":\"$mission_id\"}${ancestors:+,\"ancestor-pids\":\"$ancestors\"}}" \
@@ -54,8 +73,8 @@ ${mission_id:+,\"mission-id\":\"$mission_id\"}${ancestors:+,\"ancestor-pids\":\"
 }
 
 # The fast path: plain values, no reply expected, the spool is not full, and this is not one of the hooks that count its files.
-if [[ $event$delivery_id$pid$pane$tmux$headspace_id$wrapper_id$fleet_id$role$mode$mission_id != *[!A-Za-z0-9%._:/@-]* &&
-    $event == [A-Za-z]* && $$ != *00 && -z $must_ask && ! -e $state/asked/$event && ! -e $state/spool/full ]]; then
+if [[ $event$client$delivery_id$pid$pane$tmux$headspace_id$wrapper_id$fleet_id$role$mode$mission_id != *[!A-Za-z0-9%._:/@-]* &&
+    $event == [A-Za-z]* && $$ != *00 && -z $must_ask && ! -e $asked$event && ! -e $state/spool/full ]]; then
     report && exit 0
 fi
 
@@ -72,7 +91,7 @@ if [[ $event != [A-Za-z]* || $event == *[!A-Za-z0-9_-]* ]]; then
     [[ ${payload:0:32768} =~ $pattern ]] && event=${BASH_REMATCH[1]}
 fi
 # Remove bytes that are not allowed in JSON or in headers.
-for name in delivery_id pid pane tmux headspace_id wrapper_id fleet_id role mode mission_id; do
+for name in client delivery_id pid pane tmux headspace_id wrapper_id fleet_id role mode mission_id; do
     value=${!name//[[:cntrl:]\"\\]/}
     printf -v "$name" %s "${value:0:200}"
 done
@@ -90,7 +109,7 @@ report_or_count() {
         report
     fi
 }
-if [[ -z $must_ask && ! -e $state/asked/$event ]]; then
+if [[ -z $must_ask && ! -e $asked$event ]]; then
     report_or_count && exit 0
 fi
 
@@ -113,6 +132,7 @@ send() {
     request="POST /hook/$event HTTP/1.1${line}Host: 127.0.0.1:$port${line}Authorization: Bearer $token${line}"
     request+="Content-Type: application/json${line}Content-Length: $((${#payload} + 1))${line}Connection: close${line}"
     request+="X-Headspace-Reply: hook${line}X-Headspace-Delivery-Id: $delivery_id${line}X-Headspace-Client-Pid: $pid${line}"
+    request+="X-Headspace-Client: $client${line}"
     request+="${fired:+X-Headspace-Fired-At: $fired$line}${pane:+X-Headspace-Tmux-Pane: $pane$line}"
     request+="${tmux:+X-Headspace-Tmux-Session: $tmux$line}${headspace_id:+X-Headspace-Session-Id: $headspace_id$line}"
     request+="${wrapper_id:+X-Headspace-Wrapper-Id: $wrapper_id$line}${fleet_id:+X-Headspace-Agent-Id: $fleet_id$line}"
@@ -134,7 +154,7 @@ send() {
 # may answer, the daemon sets the limit.
 set_limit() {
     local all=1850000 now=${EPOCHREALTIME//[.,]/}
-    [[ -f $state/asked/$event ]] && read -r held <"$state/asked/$event"
+    [[ -f $asked$event ]] && read -r held <"$asked$event"
     if [[ $held == [1-9]* && $held != *[!0-9]* && ${#held} -lt 6 ]]; then
         limit=$held
         return
@@ -184,7 +204,7 @@ exit 0
 # A hook reports or asks. To report, it writes a file into the spool, which the daemon reads at once or when it starts. To ask,
 # it sends an HTTP request and prints the reply: for events that the daemon wants to answer (each has a file in asked/) and for
 # sessions with a role. Without a reply in time the event is reported instead. Without EVENT, hook_event_name in the payload
-# names the event.
+# names the event. CLIENT is the client for which the hook is registered; without it, Claude Code.
 #
 # Rules
 # - Exits with 0 and writes nothing to stderr, whatever happens. Writes only complete replies to stdout.

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients.claude_code.hooks import settings_file
-from claude_headspace.clients.claude_code.hooks.files import read_file
 from claude_headspace.clients.claude_code.hooks.inspection import managed_files, switch_problems
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, find_plugins
 from claude_headspace.clients.claude_code.hooks.settings_file import Json
+from claude_headspace.clients.files import read_file
 from claude_headspace.errors import HeadspaceError
 
 _REPORTING_COMMAND = re.compile(r"(^|[\s/'\"])(claude-)?headspace['\"]? hook [\w-]+")

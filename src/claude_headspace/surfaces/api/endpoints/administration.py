@@ -173,7 +173,7 @@ async def import_log(context: ApiContext, request: Request) -> ImportedLog:
 @endpoints.get("/api/admin/import", scope="admin")
 async def transcripts(context: ApiContext, _request: Request) -> list[ImportableFile]:
     """Transcripts that can be imported, and how much of each was imported."""
-    return await context.administration.transcripts.files()
+    return await context.administration.transcripts.list_files()
 
 
 @endpoints.post("/api/admin/import", TranscriptImport, scope="admin")

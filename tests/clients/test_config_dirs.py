@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claude_headspace.clients.claude_code.config_dirs import known_config_dirs, update_config_dirs
+from claude_headspace.clients.config_dirs import known_config_dirs, update_config_dirs
 from claude_headspace.config import Settings, find_paths
 
 

@@ -1,4 +1,4 @@
-"""Reads and writes the files of an installation.
+"""Reads and writes the files of clients: what they write, and what an installation changes.
 
 Rules
 - Only regular files are read, and links to them. A pipe or a device is refused, never opened for long.
@@ -41,6 +41,18 @@ def _unreadable(path: Path, reason: str) -> BadConfiguration:
         f"{path} cannot be read: {reason}.",
         "Nothing was changed. Check the type and the owner of the file.",
     )
+
+
+@contextmanager
+def open_regular_file(path: str) -> Iterator[int]:
+    """Open a regular file for reading. Never blocks on a pipe, never follows a link as the last part of the path."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def link_target(path: Path) -> Path:

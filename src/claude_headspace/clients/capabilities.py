@@ -1,0 +1,21 @@
+"""What clients can do, as checks that raise an error with the reason."""
+
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability, Client
+from claude_headspace.errors import BadRequest
+
+
+def find_client(name: str) -> Client:
+    """The client with this name. Raises `BadRequest` for an unknown one."""
+    found = CLIENTS.get(name)
+    if found is None:
+        known = f"It knows {', '.join(CLIENTS)}."
+        raise BadRequest("unknown_client", f"Headspace does not know the client {name[:60]!r}.", known)
+    return found
+
+
+def require(name: str, capability: Capability) -> None:
+    """Raise `BadRequest`, with the reason, if a client cannot do something. Unknown clients may try."""
+    found = CLIENTS.get(name)
+    if found is not None and not found.can(capability):
+        raise BadRequest("not_supported", found.limits[capability], "docs/clients.md lists what each client can do.")

@@ -1,0 +1,1 @@
+"""Codex, the CLI of OpenAI: everything that knows its formats, names and files."""

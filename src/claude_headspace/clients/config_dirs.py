@@ -1,0 +1,51 @@
+"""The config dirs of the clients: the configured ones, the default one, and those with installed hooks."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.config import Paths, Settings, write_private_file
+
+
+def known_config_dirs(
+    settings: Settings, paths: Paths, env: Mapping[str, str] = os.environ, client: str = DEFAULT
+) -> tuple[Path, ...]:
+    """All known config dirs of a client, each once. Reads the file of installed config dirs at every call."""
+    configured = settings.config_dirs if client == DEFAULT else ()
+    named = [Path(name).expanduser().absolute() for name in configured if name.strip()]
+    return tuple(dict.fromkeys([*named, *default_config_dirs(env, client), *installed_config_dirs(paths, client)]))
+
+
+def default_config_dirs(env: Mapping[str, str] = os.environ, client: str = DEFAULT) -> list[Path]:
+    """The config dir that the environment names, and the default one."""
+    found = CLIENTS[client]
+    named = [env.get(found.config_variable or "", ""), found.default_config_dir]
+    return [Path(name).expanduser().absolute() for name in named if name.strip()]
+
+
+def installed_config_dirs(paths: Paths, client: str = DEFAULT) -> list[Path]:
+    """The existing config dirs with installed hooks of a client."""
+    return [path for name, path in _recorded(paths) if name == client and path.is_dir()]
+
+
+def update_config_dirs(
+    paths: Paths, *, installed: Iterable[Path] = (), removed: Iterable[Path] = (), client: str = DEFAULT
+) -> None:
+    """Record in which config dirs hooks are installed. The running daemon reads the file within seconds."""
+    kept = [(name, path) for name, path in _recorded(paths) if path.is_dir()]
+    recorded = dict.fromkeys([*kept, *((client, path) for path in installed)])
+    for path in removed:
+        recorded.pop((client, path), None)
+    lines = "".join(f"{path}\n" if name == DEFAULT else f"{name}:{path}\n" for name, path in recorded)
+    write_private_file(paths.config_dirs_file, lines.encode("utf-8", "surrogateescape"))
+
+
+def _recorded(paths: Paths) -> list[tuple[str, Path]]:
+    """The client and the path in each line. Lines of Claude Code are only a path, as in older versions."""
+    try:
+        lines = paths.config_dirs_file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    pairs = ((DEFAULT, line) if line.startswith(os.sep) else tuple(line.split(":", 1)) for line in lines)
+    return [(pair[0], Path(pair[1])) for pair in pairs if len(pair) == 2 and Path(pair[1]).is_absolute()]

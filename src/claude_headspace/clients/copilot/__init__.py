@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI: everything that knows its formats, names and files."""

@@ -1,0 +1,1 @@
+"""Gemini CLI: everything that knows its formats, names and files."""

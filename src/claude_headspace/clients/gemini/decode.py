@@ -1,0 +1,14 @@
+"""Decode hooks and transcript lines of Gemini CLI into facts. Pure and total."""
+
+from typing import Any
+
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
+from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.facts import Event
+
+
+def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
+    """Decode an envelope. Never raises."""
+    del body
+    return Event(bare_meta(envelope), facts.Observed(), envelope.observations, envelope.decisions, anomaly)

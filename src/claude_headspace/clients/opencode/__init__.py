@@ -1,0 +1,1 @@
+"""opencode: everything that knows its formats, names and files."""

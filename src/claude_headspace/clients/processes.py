@@ -1,0 +1,33 @@
+"""Finds out which client a process is, by its program and its arguments.
+
+A hook that names no client can come from another one than Claude Code: Copilot runs the hooks that a project has for
+Claude Code, and scripts send hooks without a name.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+import psutil
+
+from claude_headspace.clients.catalog import CLIENTS
+
+SCRIPT_PROGRAMS = ("node", "bun", "deno")
+"""Programs that run a client which is a script. Its path is the first argument that is not an option."""
+
+
+def client_of_process(pid: int) -> str | None:
+    """The client that a process is; None if it is none, or cannot be seen."""
+    try:
+        command = psutil.Process(pid).cmdline()
+    except (psutil.Error, OSError):
+        return None
+    return client_of_command(command)
+
+
+def client_of_command(command: Sequence[str]) -> str | None:
+    """The client that a command line runs."""
+    programs = [PurePath(command[0]).name] if command else []
+    if programs and programs[0] in SCRIPT_PROGRAMS:
+        programs = [PurePath(each).name for each in command[1:] if not each.startswith("-")][:1]
+    names = [program.removesuffix(".js").removesuffix(".exe") for program in programs]
+    return next((client.name for client in CLIENTS.values() if client.program in names), None)
