@@ -34,7 +34,7 @@ def story() -> Story:
 def test_an_answered_dialog_leaves_its_call_running(story: Story) -> None:
     """The end of the dialog is not the end of the call."""
     story.report(asked("r1"), at=4)
-    assert story.board == ("waiting", "permission")
+    assert story.open_waits == ["permission"]
     story.report(facts.DialogClosed("r1", "allowed once"), at=5)
     assert story.board == ("working", None)
     assert [call.id for call in story.agent.calls] == ["call-1"]
