@@ -269,7 +269,7 @@ class _GeminiHandler(_OtherHandler):
                     yield json.dumps(part["functionResponse"], ensure_ascii=False)
 
     def send_reply(self, body: dict[str, Any], chosen: Reply) -> None:
-        calls = [
+        calls: list[dict[str, Any]] = [
             {"functionCall": {"name": block["name"], "args": block["input"]}}
             for block in chosen.blocks
             if block["type"] == "tool_use"
@@ -288,8 +288,7 @@ class _GeminiHandler(_OtherHandler):
 
         if "streamGenerateContent" not in self.path:
             words = "".join(piece for _, piece in _pieces(chosen))
-            parts: list[dict[str, Any]] = [{"text": words}]
-            self.send_answer(part(parts + calls, "STOP"))
+            self.send_answer(part([{"text": words}, *calls], "STOP"))
             return
         self.start_stream()
         for piece in self.pieces(chosen):
