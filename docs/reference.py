@@ -107,7 +107,9 @@ def clients() -> str:
         f"{_config_dir(each)} |"
         for each in CLIENTS.values()
     ]
-    return "\n".join(["| client | name | program (npm) | tested versions | config dir |", "|---|---|---|---|---|", *rows])
+    return "\n".join(
+        ["| client | name | program (npm) | tested versions | config dir |", "|---|---|---|---|---|", *rows]
+    )
 
 
 def _config_dir(client: Any) -> str:
@@ -128,8 +130,9 @@ def capabilities() -> str:
 
 
 def _remarks(client: Any) -> str:
-    said = [(what, YES if client.can(what) else NO, text) for what, text in {**client.notes, **client.limits}.items()]
-    return "\n".join(["| | | |", "|---|---|---|", *(f"| {what} | {can} | {text} |" for what, can, text in sorted(said))])
+    remarks = {**client.notes, **client.limits}
+    rows = [f"| {what} | {YES if client.can(what) else NO} | {text} |" for what, text in sorted(remarks.items())]
+    return "\n".join(["| | | |", "|---|---|---|", *rows])
 
 
 def hooks() -> str:
