@@ -12,7 +12,6 @@ from pathlib import Path
 
 from tests.real_client.client import Home, Terminals
 from tests.real_client.installation import Installation
-from tests.real_client.model import ScriptedModel
 from tests.real_client.run import Run, Timing
 from tests.real_client.scenario import Scenario
 
@@ -24,6 +23,7 @@ class Case:
     scenario: Scenario
     version: str
     with_daemon: bool = True
+    make_home: type[Home] = Home
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Case:
 
     def home(self, root: Path) -> Home:
         """The home of the client."""
-        return Home(root / re.sub(r"\W+", "-", self.name).strip("-"), self.version)
+        return self.make_home(root / re.sub(r"\W+", "-", self.name).strip("-"), self.version)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def run_cases(cases: Sequence[Case], root: Path, workers: int) -> Iterator[dict[
 
 
 def _run_case(case: Case, home: Home, shared: Installation) -> list[Timing]:
-    with ScriptedModel(case.scenario.script) as model:
+    with home.model(case.scenario.script) as model:
         if not case.needs_own_headspace:
             return Run(case.scenario, shared, home, model).execute()
         with Installation(home.root / "headspace", shared.terminals, [home], case.scenario.settings) as installation:

@@ -13,12 +13,14 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import psutil
 
+from tests.real_client.model import Script, ScriptedModel
 from tests.real_client.program import find_client, find_tmux
 from tests.support import wait_until
 
@@ -28,6 +30,9 @@ KEY_PAUSE = 0.4
 """The client drops keys that come faster than a person types: after a text, and when a dialog appears."""
 DIALOG_PAUSE = 1.0
 TRIES = 3
+QUIET_SECONDS = 1.0
+REGISTRY_STATUS = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
+"""The client's registry status for each state. Without a daemon, scenarios wait for it."""
 RETRY_SECONDS = 5.0
 """A busy client drops keys, so they are sent again."""
 
@@ -67,6 +72,10 @@ class Terminals:
 
 class Home:
     """A home directory for a client of one version. All questions of a first start are already answered."""
+
+    client_name = "claude-code"
+    model: Callable[[Script], ScriptedModel] = ScriptedModel
+    """Makes the model that the client talks to."""
 
     def __init__(self, root: Path, version: str) -> None:
         self.root = root
@@ -117,6 +126,22 @@ class Home:
         env = [f"{name}={value}" for name, value in self.environment(model_url).items()]
         return [*env, str(self.program), *options]
 
+    def open_client(self, terminals: Terminals, model_url: str, *options: str) -> "Client":
+        """Start a client in a terminal."""
+        return Client(terminals, self, model_url, *options)
+
+    @property
+    def install_options(self) -> tuple[str, ...]:
+        """The options of `headspace install` for this home, without its config dir."""
+        return (f"--client-version={self.version}",)
+
+    def end_processes(self) -> None:
+        """End what clients left running, such as a daemon of their own: processes with this home directory."""
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):
+                if process.environ().get("HOME") == str(self.root):
+                    process.kill()
+
 
 class Client:
     """One client in its terminal."""
@@ -159,6 +184,18 @@ class Client:
             return psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
             return False
+
+    def shows(self, state: str, since: float) -> bool:
+        """Whether the registry entry changed to a state since a time. Any change proves work, which may be short."""
+        if state == "ended":
+            return not self.alive
+        entry = self.entry
+        is_new = entry.get("statusUpdatedAt", 0) > since * 1000
+        return is_new and (state == "working" or entry.get("status") in REGISTRY_STATUS[state])
+
+    def is_quiet(self) -> bool:
+        """Whether the registry entry has been stable for a while."""
+        return bool(time.time() - self.entry.get("statusUpdatedAt", 0) / 1000 > QUIET_SECONDS)
 
     def wait_until_ready(self) -> None:
         """Wait for the prompt."""

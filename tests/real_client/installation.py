@@ -43,7 +43,7 @@ class Installation:
 
     def start(self) -> None:
         """Start a daemon and wait until it replies."""
-        places = ",".join(str(home.config_dir) for home in self._homes)
+        places = ",".join(str(home.config_dir) for home in self._homes if home.client_name == "claude-code")
         daemon = self._open.enter_context(running_daemon(self.root, config_dirs=places, **self._settings))
         self.board.daemon = daemon
 
@@ -54,10 +54,10 @@ class Installation:
         self.board.daemon = None
 
     def install(self, *options: str) -> None:
-        """Install the hooks with the real command, once for each client version."""
-        for version in sorted({home.version for home in self._homes}):
-            dirs = [f"--config-dir={home.config_dir}" for home in self._homes if home.version == version]
-            command = ["install", "--yes", f"--client-version={version}", *options, *dirs]
+        """Install the hooks with the real command, once for each client and version."""
+        for own in sorted({home.install_options for home in self._homes}):
+            dirs = [f"--config-dir={home.config_dir}" for home in self._homes if home.install_options == own]
+            command = ["install", "--yes", *own, *options, *dirs]
             subprocess.run(
                 [sys.executable, "-m", "claude_headspace", *command],
                 env=environment(self.root),

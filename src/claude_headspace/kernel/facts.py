@@ -76,7 +76,7 @@ class ToolStarted(msgspec.Struct, frozen=True):
 
 
 class PermissionAsked(msgspec.Struct, frozen=True):
-    """The client shows a dialog for a call that it does not name; tool and input identify it."""
+    """The client shows a dialog for a call. If it does not name the call, tool and input identify it."""
 
     tool: str
     digest: str
@@ -84,6 +84,18 @@ class PermissionAsked(msgspec.Struct, frozen=True):
     ask: Ask
     suggestions: str = ""
     """The client's own suggestions of rules, as JSON."""
+    call_id: str = ""
+    request_id: str = ""
+    """The client's id of the dialog. A client that sends it also reports the end of the dialog (`DialogClosed`)."""
+
+
+class DialogClosed(msgspec.Struct, frozen=True):
+    """A dialog with a request id was answered. Its call runs now, or its own end follows."""
+
+    request_id: str
+    resolution: str = "answered"
+    answer: str = ""
+    """What the user answered, for tools that ask."""
 
 
 class ToolFinished(msgspec.Struct, frozen=True):
@@ -360,6 +372,7 @@ Fact = (
     | PromptSubmitted
     | ToolStarted
     | PermissionAsked
+    | DialogClosed
     | ToolFinished
     | ToolFailed
     | ToolRefused

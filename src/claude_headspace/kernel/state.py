@@ -66,7 +66,7 @@ SIGNALS = {
         (
             *("PromptSubmitted", "UserWrote", "AgentWrote", "ToolStarted", "PermissionAsked", "ElicitationAsked"),
             *CALL_ENDS,
-            *("TurnStopped", "TurnContinued", "ClientReported"),
+            *("DialogClosed", "TurnStopped", "TurnContinued", "ClientReported"),
         ),
     ),
     "idle_at": Signal(

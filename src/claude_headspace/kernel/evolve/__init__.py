@@ -152,6 +152,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.PromptSubmitted: turns.prompt_submitted,
     facts.ToolStarted: tools.tool_started,
     facts.PermissionAsked: tools.permission_asked,
+    facts.DialogClosed: tools.dialog_closed,
     facts.ToolFinished: tools.tool_finished,
     facts.ToolFailed: tools.tool_failed,
     facts.ToolRefused: tools.tool_refused,

@@ -63,7 +63,11 @@ def _close_answered_waits(change: Change, at: Micros) -> None:
 def _close_dialogs(change: Change, at: Micros) -> None:
     agent = change.agent
     agent.dialogs_closed_at = max(agent.dialogs_closed_at, at)
-    close_waits(change, lambda wait: not wait.asked_in_text and wait.opened_at <= at, "the agent continued")
+    close_waits(
+        change,
+        lambda wait: not wait.asked_in_text and not wait.request_id and wait.opened_at <= at,
+        "the agent continued",
+    )
 
 
 def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:

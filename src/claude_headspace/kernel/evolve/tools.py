@@ -1,7 +1,8 @@
 """Tool calls, their dialogs, and sub-agents.
 
-A dialog does not name its tool call (its hook has no id). It is joined with the oldest open call of the same
-thread, tool and input. One call never has two waits.
+A dialog that does not name its tool call is joined with the oldest open call of the same thread, tool and input. One
+call never has two waits at a time. A dialog with a request id is open until the client reports its end, or the end of
+its call or thread.
 """
 
 from claude_headspace.kernel import facts
@@ -121,7 +122,7 @@ def _close_stale_waits(change: Change, meta: Meta, call_id: str) -> None:
     started = {call.id: call.started_at for call in change.agent.calls}
 
     def is_stale(wait: Wait) -> bool:
-        if wait.subagent_id != meta.subagent_id or wait.asked_in_text or wait.call_id == call_id:
+        if wait.subagent_id != meta.subagent_id or wait.asked_in_text or wait.call_id == call_id or wait.request_id:
             return False
         started_at = started.get(wait.call_id or "", wait.opened_at)
         return meta.at > started_at + _next_step(wait.kind)
@@ -188,7 +189,7 @@ def _open_dialog(change: Change, meta: Meta, ask: Ask, call: ToolCall | facts.Pe
         meta.at,
         tool=call.tool,
         summary=call.summary,
-        call_id=call.id if isinstance(call, ToolCall) else None,
+        call_id=call.id if isinstance(call, ToolCall) else call.call_id or None,
         digest=call.digest,
         subagent_id=meta.subagent_id,
         **more,
@@ -216,13 +217,14 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
         _close_same_dialog(change, meta, closed_at)
         return
     call = _call_that_asks(agent, meta, fact)
-    if _is_stale(agent, meta.subagent_id, call.started_at if call is not None else meta.at):
+    if not fact.request_id and _is_stale(agent, meta.subagent_id, call.started_at if call is not None else meta.at):
         return
     asks = "needs permission" if fact.ask.kind == "permission" else "waits for an answer"
     change.why = f"{fact.tool} {asks}"
     joined = _dialog_of(agent, meta, fact, call)
     if joined is None:
-        _open_dialog(change, meta, fact.ask, call or fact, suggestions=fact.suggestions)
+        details = {"suggestions": fact.suggestions, "request_id": fact.request_id}
+        _open_dialog(change, meta, fact.ask, call or fact, **details)
         return
     store_wait(change, _with_call(joined, meta, fact, call))
     if joined.digest is None:
@@ -230,7 +232,9 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
 
 
 def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:
-    """The oldest call of the latest step with the same thread, tool and input that has no dialog yet."""
+    """The named call, or the oldest of the latest step with the same thread, tool and input that has no dialog yet."""
+    if fact.call_id:
+        return next((call for call in agent.calls if call.id == fact.call_id), None)
     open_calls = [call for call in agent.calls if _is_same_tool(call, meta, fact) and call.started_at <= meta.at]
     same_input = [call for call in open_calls if call.digest == fact.digest]
     candidates = same_input or [call for call in open_calls if _is_question(fact) and _has_just_started(call, meta)]
@@ -257,6 +261,9 @@ def _has_just_started(call: ToolCall, meta: Meta) -> bool:
 
 def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micros | None:
     """When the call of this late dialog ended, if it did. Questions match by tool alone: answers change their input."""
+    if fact.request_id:
+        ids = (fact.request_id, fact.call_id)
+        return min((call.at for call in agent.finished_calls if call.at > meta.at and call.id in ids), default=None)
     ends = (
         call.at
         for call in agent.finished_calls
@@ -277,6 +284,8 @@ def _close_same_dialog(change: Change, meta: Meta, until: Micros) -> None:
 
 def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: ToolCall | None) -> Wait | None:
     """The open wait of the same dialog: of the same call, a duplicate, or one that was reported without its call."""
+    if fact.request_id:
+        return next((wait for wait in agent.waits if wait.request_id == fact.request_id), None)
     wanted = (fact.tool, fact.digest, meta.subagent_id)
     for wait in agent.waits:
         if call is not None and wait.call_id == call.id:
@@ -299,6 +308,18 @@ def _with_call(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
         suggestions=fact.suggestions,
         opened_at=max(wait.opened_at, meta.at),
     )
+
+
+def dialog_closed(change: Change, meta: Meta, fact: facts.DialogClosed) -> None:
+    """A dialog was answered. Its call continues; a late report of the dialog does not open it again."""
+    agent = change.agent
+    change.why = f"a dialog was closed: {fact.resolution}"
+    over = FinishedCall(id=fact.request_id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
+    agent.finished_calls = (*agent.finished_calls[1 - MAX_CALLS :], over)
+    record_thread_work(change, meta)
+    close_waits(change, lambda wait: wait.request_id == fact.request_id, fact.resolution)
+    if fact.answer and (command := open_command_of(agent)) is not None:
+        add_turn(change, command, Actor.USER, Intent.ANSWER, fact.answer)
 
 
 # --- the ends of calls ------------------------------------------------------------------------------------------------

@@ -80,6 +80,8 @@ def _labels(answer: str | list[str]) -> str:
 def wait_of(agent: Agent, event: Event) -> Wait | None:
     """The open wait that a hook is about."""
     fact, thread = event.fact, event.meta.subagent_id
+    if isinstance(fact, PermissionAsked) and fact.request_id:
+        return next((wait for wait in agent.waits if wait.request_id == fact.request_id), None)
     if isinstance(fact, PermissionAsked):
         same = [wait for wait in agent.waits if (wait.tool, wait.subagent_id) == (fact.tool, thread)]
         exact = [wait for wait in same if wait.digest == fact.digest]
