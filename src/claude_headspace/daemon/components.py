@@ -46,6 +46,7 @@ from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.kernel.text import count
+from claude_headspace.outputs.answer_channels import AnswerChannel, AnswerChannels
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.mission_reports import MissionReports
@@ -278,6 +279,7 @@ class Outputs:
 
     links: AnswerLinks
     remote_actions: RemoteActions
+    answer_channels: AnswerChannels
     wait_details: WaitDetails
     mission_reports: MissionReports
     notifier: Notifier
@@ -305,12 +307,20 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     return Outputs(
         links,
         remote_actions,
+        AnswerChannels(journal, engine, clock, _channels(base), host),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
     )
+
+
+def _channels(base: Base) -> dict[str, AnswerChannel]:
+    """How the clients whose hooks cannot be held are answered, by their names. None if the user wants no answers."""
+    if base.settings.hold_seconds <= 0:
+        return {}
+    return {}
 
 
 def _url(base: Base) -> str:
@@ -334,11 +344,13 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
+    base.changes.on_agent(outputs.answer_channels.update_agent)
     base.changes.on_observation(hooks.notices.update_agent)
     base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
+    base.changes.on_messages(outputs.answer_channels.receive, types={"wait_answered"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

@@ -118,6 +118,7 @@ class StatusReport:
             events_since_start=self.base.metrics.events,
             agents=counts.by_state if counts else None,
             anomalies=counts.anomalies if counts else None,
+            anomalies_by_client=counts.anomalies_by_client if counts else None,
             last_seq=counts.last_seq if counts else None,
             refused=dict(self.base.metrics.refusals),
             spool=self._spool(),
