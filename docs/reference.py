@@ -94,6 +94,47 @@ MEANING = {
 """What an event does beyond proving that the agent is alive."""
 
 
+YES, NO = "yes", "no"
+"""Whether a client can do something."""
+
+
+def clients() -> str:
+    """Return the table of clients: names, program, versions, config dir."""
+    from claude_headspace.clients.catalog import CLIENTS
+
+    rows = [
+        f"| {each.title} | `{each.name}` | `{each.program}` (`{each.package}`) | {', '.join(each.tested_versions)} | "
+        f"{_config_dir(each)} |"
+        for each in CLIENTS.values()
+    ]
+    return "\n".join(
+        ["| client | name | program (npm) | tested versions | config dir |", "|---|---|---|---|---|", *rows]
+    )
+
+
+def _config_dir(client: Any) -> str:
+    variable = f", or `${client.config_variable}`" if client.config_variable else ""
+    return f"`{client.default_config_dir}`{variable}"
+
+
+def capabilities() -> str:
+    """Return what each client can do, and the reason for everything that one cannot."""
+    from claude_headspace.clients.catalog import CLIENTS
+    from claude_headspace.clients.client import Capability
+
+    every = list(CLIENTS.values())
+    head = [f"| | {' | '.join(each.title for each in every)} |", f"|---|{'---|' * len(every)}"]
+    rows = [f"| {what} | {' | '.join(YES if each.can(what) else NO for each in every)} |" for what in Capability]
+    reasons = [f"\n### {each.title}\n\n{_remarks(each)}" for each in every if each.limits or each.notes]
+    return "\n".join([*head, *rows, *reasons])
+
+
+def _remarks(client: Any) -> str:
+    remarks = {**client.notes, **client.limits}
+    rows = [f"| {what} | {YES if client.can(what) else NO} | {text} |" for what, text in sorted(remarks.items())]
+    return "\n".join(["| | | |", "|---|---|---|", *rows])
+
+
 def hooks() -> str:
     """Return the table of hook events with path and effect."""
     from claude_headspace.clients.claude_code.wire import HOOKS, kebab
@@ -283,6 +324,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "state machine": state_machine,
     "agent state": agent_state,
     "settings": settings,
+    "clients": clients,
+    "capabilities": capabilities,
     "hooks": hooks,
     "installed hooks": installed_hooks,
     "endpoints": endpoints,
@@ -320,7 +363,8 @@ def generated_files() -> dict[str, str]:
     """
     from claude_headspace import __version__
     from claude_headspace.clients.claude_code.hooks.events import events_for
-    from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, hook_entries
+    from claude_headspace.clients.claude_code.hooks.settings_file import hook_entries
+    from claude_headspace.clients.hook_files import SCRIPT_NAME
 
     owner, about = {"name": "Headspace contributors"}, {"description": PLUGIN_DESCRIPTION}
     entries = hook_entries(events_for(None), f"${{CLAUDE_PLUGIN_ROOT}}/hooks/{SCRIPT_NAME}")

@@ -90,6 +90,7 @@ class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     names: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
+    clients: frozenset[str] = frozenset()
     only_anomalies: bool = False
     before_seq: int | None = None
     """Only events with a lower sequence number."""
@@ -117,6 +118,7 @@ class JournalCounts(msgspec.Struct, frozen=True):
     by_state: dict[str, int]
     probes: int = 0
     """How many of the events are test events of `headspace doctor`."""
+    anomalies_by_client: dict[str, int] = {}
 
 
 class LockScope(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,6 +139,7 @@ class SearchFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Pages of one search ignore newer documents."""
     agent_id: str | None = None
     project_ids: tuple[str, ...] | None = None
+    client: str | None = None
     actor: str | None = None
     tool: str | None = None
     since: Micros | None = None

@@ -247,10 +247,12 @@ def test_events_are_read_in_pages(journal: Journal) -> None:
 
 
 def test_counts(journal: Journal) -> None:
-    """Events, agents by state, and anomalies."""
-    store(journal, *a_turn(), hook("Mystery", START + 9))
+    """Events, agents by state, and anomalies, also by client."""
+    from_newcomer = msgspec.structs.replace(hook("Mystery", START + 10), client="newcomer")
+    store(journal, *a_turn(), hook("Mystery", START + 9), from_newcomer)
     counts = journal.counts()
-    assert (counts.events, counts.agents, counts.anomalies) == (6, 1, 1)
+    assert (counts.events, counts.agents, counts.anomalies) == (7, 1, 2)
+    assert counts.anomalies_by_client == {"claude-code": 1, "newcomer": 1}
     assert counts.by_state == {"waiting": 1}
 
 
@@ -271,8 +273,8 @@ def test_positions_are_stored(journal: Journal) -> None:
 
 
 def test_events_are_filtered(journal: Journal) -> None:
-    """By name, origin, anomaly, sequence number and time of arrival."""
-    store(journal, *a_turn())
+    """By name, origin, client, anomaly, sequence number and time of arrival."""
+    store(journal, *a_turn(), msgspec.structs.replace(hook("Mystery", START + 10), client="newcomer"))
     everything = journal.events()
 
     def seqs(**criteria: Any) -> list[int]:
@@ -281,6 +283,7 @@ def test_events_are_filtered(journal: Journal) -> None:
     assert seqs() == [stored.seq for stored in everything]
     assert seqs(names=frozenset({"PreToolUse", "PostToolUse"})) == [everything[2].seq, everything[3].seq]
     assert seqs(origins=frozenset({"transcript"})) == []
+    assert seqs(clients=frozenset({"newcomer"})) == [everything[-1].seq]
     assert seqs(only_anomalies=True) == [stored.seq for stored in everything if stored.anomaly]
     assert seqs(before_seq=everything[2].seq) == [everything[0].seq, everything[1].seq]
     assert seqs(received_between=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]

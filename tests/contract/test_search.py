@@ -105,13 +105,15 @@ def test_whole_words_and_prefixes_are_separate_steps(
 
 
 def test_filters(journal: Journal) -> None:
-    """By agent, project, actor, tool and time, alone and combined."""
+    """By agent, project, client, actor, tool and time, alone and combined."""
     one, other = journal.agent("agent-1"), journal.agent("agent-2")
     assert one
     assert other
     assert search(journal, "expired", agent_id="agent-2") == [OTHER]
     assert search(journal, "expired", project_ids=(one.project.id,)) == [ANSWER, RESULT]
     assert search(journal, "expired", project_ids=()) == []
+    assert search(journal, "expired", client="claude-code") == [OTHER, ANSWER, RESULT]
+    assert search(journal, "expired", client="codex") == []
     assert search(journal, "expired", actor="USER") == [OTHER]
     assert search(journal, "expired", tool="bash") == [RESULT]
     assert search(journal, "expired", since=START + SECOND) == [OTHER]

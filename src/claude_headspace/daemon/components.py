@@ -12,6 +12,7 @@ from pathlib import Path
 
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
+from claude_headspace.clients.dialogs import DIALOG_READERS
 from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
@@ -40,14 +41,17 @@ from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.tools import ToolUse
+from claude_headspace.outputs.answer_channels import AnswerChannel, AnswerChannels
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
 from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_input import PaneInput
@@ -278,6 +282,7 @@ class Outputs:
 
     links: AnswerLinks
     remote_actions: RemoteActions
+    answer_channels: AnswerChannels
     wait_details: WaitDetails
     mission_reports: MissionReports
     notifier: Notifier
@@ -305,12 +310,27 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     return Outputs(
         links,
         remote_actions,
+        AnswerChannels(journal, engine, clock, _channels(base, read, pane_input), host),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
     )
+
+
+def _channels(base: Base, read: ReadModel, panes: PaneInput) -> dict[str, AnswerChannel]:
+    """How the clients whose hooks cannot be held are answered, by their names. None if the user wants no answers."""
+    if base.settings.hold_seconds <= 0:
+        return {}
+    find_call = partial(_call_of, read)
+    return {name: KeystrokeChannel(reader, find_call, panes) for name, reader in DIALOG_READERS.items()}
+
+
+def _call_of(read: ReadModel, wait: Wait) -> ToolUse | None:
+    """The tool call of a wait, as people are shown it."""
+    hook = read.waits.hook_of(wait)
+    return hook.tool if hook is not None else None
 
 
 def _url(base: Base) -> str:
@@ -334,11 +354,13 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
+    base.changes.on_agent(outputs.answer_channels.update_agent)
     base.changes.on_observation(hooks.notices.update_agent)
     base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
     base.changes.on_effort(hooks.efforts.update)
     base.changes.on_messages(stream.events.publish)
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
+    base.changes.on_messages(outputs.answer_channels.receive, types={"wait_answered"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

@@ -247,6 +247,7 @@ def _health_reports(
         **{name: partial(inputs.sources.health_of, name) for name in SOURCES},
         "conversations": outputs.mission_reports.health,
         "holds": hooks.held.health,
+        "answers": outputs.answer_channels.health,
         "notifications": outputs.notifier.health,
         "connections": base.connections.health,
         "socket": socket.health,

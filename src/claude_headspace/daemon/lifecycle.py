@@ -138,6 +138,7 @@ class Lifecycle:
         await asyncio.to_thread(hooks.efforts.load)
         await asyncio.to_thread(outputs.mission_reports.load)
         await self._release_hooks()
+        await asyncio.to_thread(outputs.answer_channels.load)
         if self.base.spool.depth:
             await inputs.sources.read_backlog()
         stream.events.start(self._last_seq)
@@ -152,6 +153,7 @@ class Lifecycle:
             outputs.notifier,
             outputs.displays,
             outputs.mission_reports,
+            outputs.answer_channels,
             outputs.pane_views,
         ):
             component.start()
@@ -186,6 +188,7 @@ class Lifecycle:
         components: tuple[Stoppable, ...] = (
             outputs.notifier,
             outputs.mission_reports,
+            outputs.answer_channels,
             outputs.remote_actions,
             outputs.displays,
             outputs.pane_views,

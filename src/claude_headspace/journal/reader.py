@@ -200,17 +200,18 @@ class SqlReader:
 
     def counts(self) -> JournalCounts:
         by_state = select(schema.roster.c.state, func.count().label("agents")).group_by(schema.roster.c.state)
+        events = schema.events.c
+        odd = select(events.client, func.count().label("events")).where(events.anomaly.is_not(None))
+        anomalies = {row["client"]: row["events"] for row in self._rows(odd.group_by(events.client))}
         return JournalCounts(
             events=self._scalar(select(func.count()).select_from(schema.events)) or 0,
             agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
-            anomalies=self._scalar(select(func.count()).where(schema.events.c.anomaly.is_not(None))) or 0,
+            anomalies=sum(anomalies.values()),
+            anomalies_by_client=anomalies,
             last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == SEQUENCE_COUNTER))
             or 0,
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
-            probes=self._scalar(
-                select(func.count()).where(schema.events.c.agent_id == "", schema.events.c.name == PROBE)
-            )
-            or 0,
+            probes=self._scalar(select(func.count()).where(events.agent_id == "", events.name == PROBE)) or 0,
         )
 
     def _agents(self, query: Select[Any]) -> list[Agent]:
@@ -251,6 +252,8 @@ def _event_conditions(connection: Connection, matching: EventFilter) -> list[Col
         conditions.append(table.name.in_(sorted(matching.names)))
     if matching.origins:
         conditions.append(table.origin.in_(sorted(matching.origins)))
+    if matching.clients:
+        conditions.append(table.client.in_(sorted(matching.clients)))
     if matching.only_anomalies:
         conditions.append(table.anomaly.is_not(None))
     if matching.before_seq is not None:

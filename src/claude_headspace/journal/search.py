@@ -255,6 +255,9 @@ def _conditions(matching: SearchFilter) -> Iterator[ColumnElement[bool]]:
         yield documents.agent_id == matching.agent_id
     if matching.project_ids is not None:
         yield documents.project_id.in_(matching.project_ids)
+    if matching.client is not None:
+        events = schema.events.c
+        yield select(events.seq).where(events.seq == documents.seq, events.client == matching.client).exists()
     if matching.actor is not None:
         yield documents.actor == matching.actor
     if matching.tool is not None:

@@ -51,11 +51,13 @@ def test_list_in_json(board: tuple[RunningDaemon, dict[str, str]], headspace: He
 
 
 def test_list_can_be_filtered(headspace: Headspace, names: dict[str, str]) -> None:
-    """By state and by project, as text and as JSON."""
+    """By state, by project and by client, as text and as JSON."""
     assert [agent["name"] for agent in json_of(headspace, "list", "--state", "waiting")] == [names["asks"]]
     assert [agent["name"] for agent in json_of(headspace, "list", "--project", "api")] == [names["runs"]]
     assert len(headspace("list", "--state", "working", "--project", "api").stdout.splitlines()) == 2
     assert headspace("list", "--project", "nowhere").stdout.startswith("No agent matches.")
+    assert len(json_of(headspace, "list", "--client", "claude-code")) == len(names)
+    assert headspace("list", "--client", "gemini").stdout.startswith("No agent matches.")
     assert json_of(headspace, "list", "--project", "nowhere") == []
 
 
@@ -133,7 +135,7 @@ def test_why_names_source_time_and_confidence(headspace: Headspace, names: dict[
     done = headspace("why", names["asks"])
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
-    assert f"◆ {names['asks']} has been waiting for an answer since" in text
+    assert f"◆ {names['asks']} (Claude Code) has been waiting for an answer since" in text
     assert "Because AskUserQuestion waits for an answer: reported by a hook at" in text
     assert "(high confidence, reported directly)" in text
     states = [line for line in done.stdout.splitlines() if " · hook " in line]

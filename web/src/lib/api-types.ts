@@ -118,6 +118,7 @@ export interface paths {
                 query?: {
                     state?: "starting" | "idle" | "working" | "waiting" | "error" | "ended";
                     project?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     all?: boolean;
                 };
                 header?: never;
@@ -505,6 +506,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ClientView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/waits": {
         parameters: {
             query?: never;
@@ -635,6 +670,7 @@ export interface paths {
                     before?: number;
                     names?: string;
                     origins?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
                 };
                 header?: never;
@@ -676,6 +712,7 @@ export interface paths {
                     before?: number;
                     names?: string;
                     origins?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
                 };
                 header?: never;
@@ -756,6 +793,7 @@ export interface paths {
                     q?: string;
                     project?: string;
                     agent?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     actor?: "USER" | "AGENT";
                     tool?: string;
                     since?: string;
@@ -1729,6 +1767,9 @@ export interface components {
                 [key: string]: number;
             } | null;
             anomalies: number | null;
+            anomalies_by_client: {
+                [key: string]: number;
+            } | null;
             last_seq: number | null;
             refused: {
                 [key: string]: number;
@@ -2084,6 +2125,20 @@ export interface components {
             context_percent: number | null;
             cost_usd: number | null;
         };
+        ClientView: {
+            name: string;
+            title: string;
+            short_title: string;
+            program: string;
+            tested_versions: string[];
+            capabilities: components["schemas"]["CapabilityView"][];
+        };
+        CapabilityView: {
+            name: string;
+            title: string;
+            supported: boolean;
+            text: string;
+        };
         WaitDetailsView: {
             id: string;
             agent_id: string;
@@ -2127,6 +2182,7 @@ export interface components {
             id: string;
             name: string;
             origin: components["schemas"]["Origin"];
+            client: string;
             agent_id: string;
             host: string;
             fired_at: string;
@@ -2541,7 +2597,10 @@ export interface components {
             updated_at: string;
         };
         WireIdentity: {
-            session_id: string;
+            /** @default  */
+            session_id?: string;
+            /** @default  */
+            sessionId?: string;
             /** @default null */
             cwd?: string | null;
             /** @default null */
@@ -2586,6 +2645,8 @@ export interface components {
             cwd: string;
             /** @default  */
             name?: string;
+            /** @default claude-code */
+            client?: string;
             /** @default null */
             role?: string | null;
             /** @default null */
@@ -2633,6 +2694,8 @@ export interface components {
             conversation?: string | null;
             /** @default  */
             name?: string;
+            /** @default claude-code */
+            client?: string;
             /** @default null */
             role?: string | null;
         };

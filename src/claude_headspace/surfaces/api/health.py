@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from claude_headspace.clients.registration import HookRegistration
+from claude_headspace.clients.hook_installer import HookRegistration
 from claude_headspace.kernel.text import Time
 
 
@@ -112,6 +112,9 @@ class HookStatus(msgspec.Struct, frozen=True, kw_only=True):
     events_since_start: int
     agents: dict[str, int] | None
     anomalies: int | None
+    """The events that were stored, but not fully understood."""
+    anomalies_by_client: dict[str, int] | None
+    """The same by client: a format that changed shows here."""
     last_seq: int | None
     refused: dict[str, int]
     spool: SpoolStatus

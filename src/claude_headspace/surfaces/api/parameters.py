@@ -6,6 +6,8 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import Request
 
+from claude_headspace.clients.capabilities import find_client
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.surfaces.api.openapi import Parameter
@@ -19,6 +21,7 @@ LIMIT = Parameter(
     "The maximum number of results, the newest.",
     {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100},
 )
+CLIENT = Parameter("client", "Only this client.", {"type": "string", "enum": list(CLIENTS)})
 TIME_SCHEMA = {"type": "string", "maxLength": 40}
 """A time: ISO 8601, `14:30` for today, `2h` for two hours ago, or seconds since 1970."""
 
@@ -43,6 +46,12 @@ async def read_bytes(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes
         if len(raw) > max_bytes:
             raise BadRequest("too_large", "The body is too large.", f"Send at most {max_bytes} bytes.", status=413)
     return raw
+
+
+def read_client(request: Request) -> str | None:
+    """The `client` parameter; None if it is absent."""
+    name = request.query_params.get(CLIENT.name) or None
+    return find_client(name).name if name is not None else None
 
 
 def read_limit(request: Request, *, default: int = 100, maximum: int = MAX_LIMIT) -> int:

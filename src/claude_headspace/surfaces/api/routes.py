@@ -13,6 +13,7 @@ from claude_headspace.surfaces.api.endpoints import (
     administration,
     agent_actions,
     agents,
+    clients,
     efforts,
     events,
     health,
@@ -28,6 +29,7 @@ from claude_headspace.surfaces.api.openapi import Endpoint
 ENDPOINTS: tuple[Endpoint, ...] = (
     *health.endpoints,
     *agents.endpoints,
+    *clients.endpoints,
     *waits.endpoints,
     *events.endpoints,
     *insights.endpoints,

@@ -5,7 +5,15 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, ProjectOption, examples, now, resolve_project
+from claude_headspace.surfaces.cli.options import (
+    AgentArgument,
+    AsJson,
+    ClientOption,
+    ProjectOption,
+    examples,
+    now,
+    resolve_project,
+)
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     agent_lines,
     granted_lines,
@@ -23,21 +31,28 @@ State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
 LAST_TURNS = 10
 
 
-@examples("headspace list", "headspace list --state waiting", "headspace list --json | jq -r '.[].name'")
+@examples(
+    "headspace list",
+    "headspace list --state waiting",
+    "headspace list --client codex",
+    "headspace list --json | jq -r '.[].name'",
+)
 def list_agents(
     state: Annotated[State | None, typer.Option("--state", "-s", help="Only agents in this state.")] = None,
     project: ProjectOption = None,
+    client: ClientOption = None,
     show_all: Annotated[bool, typer.Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List agents, those that need you first."""
-    agents = ApiClient.local().agents(state=state, project=resolve_project(project), include_old=show_all)
+    filters = {"state": state, "project": resolve_project(project), "client": client}
+    agents = ApiClient.local().agents(**filters, include_old=show_all)
     if as_json:
         output.write_json(agents)
         return
     screen = output.screen()
     if not agents:
-        screen.show(empty_board(filtered=bool(state or project)))
+        screen.show(empty_board(filtered=any(filters.values())))
         return
     agents = clean_json(agents)
     screen.show(board_table(agents, now(), screen.width), then=board_footer(agents))
@@ -78,7 +93,7 @@ def why(
     found = client.agent(agent)
     states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
-        fields = ("id", "name", "state", "waiting_for", "state_since", "evidence", "grants")
+        fields = ("id", "name", "client", "state", "waiting_for", "state_since", "evidence", "grants")
         output.write_json({**{name: found[name] for name in fields}, "states": states, "verdicts": verdicts})
         return
     screen = output.screen()

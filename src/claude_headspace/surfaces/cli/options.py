@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.errors import BadRequest, HeadspaceError
 
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -31,6 +32,9 @@ AgentArgument = Annotated[
     typer.Argument(metavar="AGENT", help="Name, id or id prefix.", autocompletion=complete_agents),
 ]
 ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")]
+ClientOption = Annotated[
+    str | None, typer.Option("--client", metavar="NAME", help=f"Only this client: {', '.join(CLIENTS)}.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

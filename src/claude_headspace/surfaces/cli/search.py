@@ -5,7 +5,15 @@ from typing import Annotated, Literal
 import typer
 
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.options import AsJson, ProjectOption, complete_agents, examples, now, resolve_project
+from claude_headspace.surfaces.cli.options import (
+    AsJson,
+    ClientOption,
+    ProjectOption,
+    complete_agents,
+    examples,
+    now,
+    resolve_project,
+)
 from claude_headspace.surfaces.cli.presentation.search_results import no_results, result_lines, results_footer
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.formatting import clean_json, clean_text
@@ -18,6 +26,7 @@ def search(
     agent: Annotated[
         str | None, typer.Option("--agent", "-a", help="Only this agent.", autocompletion=complete_agents)
     ] = None,
+    client: ClientOption = None,
     actor: Annotated[
         Literal["user", "agent"] | None, typer.Option("--actor", help="Only texts of the user or of the agent.")
     ] = None,
@@ -35,7 +44,7 @@ def search(
     first; newer results rank slightly higher.
     """
     query = " ".join(words)
-    filters = {"agent": agent, "actor": actor, "tool": tool, "since": since, "until": until}
+    filters = {"agent": agent, "client": client, "actor": actor, "tool": tool, "since": since, "until": until}
     found = ApiClient.local().search(query, project=resolve_project(project), limit=limit, **filters)
     if as_json:
         output.write_json(found)

@@ -83,9 +83,21 @@ class ApiClient:
 
     # --- read ---
 
-    def agents(self, *, state: str | None = None, project: str | None = None, include_old: bool = False) -> list[Json]:
+    def agents(
+        self,
+        *,
+        state: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        include_old: bool = False,
+    ) -> list[Json]:
         """The board, agents that need a person first. `include_old` includes agents that ended over a day ago."""
-        return self._list("/api/agents", state=state, project=project, all="true" if include_old else None)
+        everything = "true" if include_old else None
+        return self._list("/api/agents", state=state, project=project, client=client, all=everything)
+
+    def clients(self) -> list[Json]:
+        """All clients that the daemon supports, with what each can do."""
+        return self._list("/api/clients")
 
     def agent(self, reference: str) -> Json:
         """One agent, by id, name or beginning of the id."""

@@ -65,13 +65,20 @@ class AgentQueries:
     # --- the board ---
 
     def board(
-        self, *, state: str | None = None, project: str | None = None, include_all: bool = False
+        self,
+        *,
+        state: str | None = None,
+        project: str | None = None,
+        client: str | None = None,
+        include_all: bool = False,
     ) -> list[AgentView]:
         """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them."""
         return [
             agent_view(agent)
             for agent in self._by_urgency(self.all() if include_all else self.recent())
-            if state in (None, agent.state.value) and (project is None or matches_reference(agent.project, project))
+            if state in (None, agent.state.value)
+            and client in (None, agent.client)
+            and (project is None or matches_reference(agent.project, project))
         ]
 
     def board_with_transcripts(self) -> list[tuple[AgentView, str | None]]:

@@ -23,6 +23,7 @@ class EventView(msgspec.Struct, frozen=True):
     id: str
     name: str
     origin: Origin
+    client: str
     agent_id: str
     host: str
     fired_at: Time
@@ -79,6 +80,7 @@ def _event_view(stored: StoredEvent) -> EventView:
         envelope.id,
         envelope.name,
         envelope.origin,
+        envelope.client,
         stored.agent_id,
         envelope.host,
         iso(envelope.fired_at),

@@ -48,7 +48,7 @@ def test_unknown_details_are_left_out() -> None:
         "  state      idle since 11:56:00 (4 min ago)",
         "  because    the client is gone (the process table, low confidence)",
         "  project    shop  /projects/shop",
-        "  client     claude-code, on laptop",
+        "  client     Claude Code, on laptop",
         "  id         agent-1",
     ]
 
@@ -90,7 +90,7 @@ def test_all_details() -> None:
         "project    shop (main)  /projects/shop",
         "directory  /projects/shop/src",
         "session    abc, context window 2 (clear 4 min ago)",
-        "client     claude-code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
+        "client     Claude Code, on laptop, pid 77, tmux work %3, mission, role reviewer, plan mode",
         "usage      some-model, context 62 %, 120,000 tokens, $1.50",
         "effort     fix #2, phase look",
         "supervised restarted 2 times, 4 min ago: full; supervision ended: too often",
@@ -162,7 +162,7 @@ def test_why_explains_source_and_confidence() -> None:
         {"at": ISO, "state": "ended", "confidence": "low", "source": "process", "event": "Gone", "why": "it is gone"},
     ]
     assert texts(state_reasons(bare(), states, NOW, 100)) == [
-        "○ calm-otter has been idle since 11:56:00 (4 min ago).",
+        "○ calm-otter (Claude Code) has been idle since 11:56:00 (4 min ago).",
         "  Because the client is gone: reported by the process table at 11:56:00 (low confidence, inferred).",
         "",
         "States, newest first",
@@ -187,5 +187,5 @@ def test_every_source_and_confidence_has_a_text() -> None:
 def test_why_without_evidence() -> None:
     """The reason is left out."""
     assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
-        "○ calm-otter has been idle since 11:56:00 (4 min ago)."
+        "○ calm-otter (Claude Code) has been idle since 11:56:00 (4 min ago)."
     ]

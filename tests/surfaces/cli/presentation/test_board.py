@@ -18,6 +18,7 @@ def agent(name: str, state: str, **fields: Any) -> dict[str, Any]:
         "name": name,
         "state": state,
         "host": "laptop",
+        "client": "claude-code",
         "project": {"name": "shop"},
         "branch": "feature/expired-cards",
         "state_since": "2026-03-14T11:56:00+00:00",
@@ -84,3 +85,13 @@ def test_the_footer_suggests_commands() -> None:
     """The number of agents by state, then commands for the first agent that needs a person."""
     assert text(tally(AGENTS)) == "✕ 1 error · ● 1 working"
     assert "headspace show calm-otter" in text(board_footer(AGENTS)[-1])
+
+
+def test_clients_are_shown_if_they_differ() -> None:
+    """A quiet column with short names; it goes before the project on a narrow terminal."""
+    agents = [agent("calm-otter", "working"), agent("brisk-heron", "working", client="codex")]
+    heading, first, second = (text(line) for line in board_table(agents, NOW, 200))
+    assert heading.split()[:3] == ["agent", "client", "project"]
+    assert (first.split()[2], second.split()[2]) == ("claude", "codex")
+    assert "client" not in text(board_table(agents[:1], NOW, 200)[0])
+    assert "client" not in text(board_table(agents, NOW, 50)[0])

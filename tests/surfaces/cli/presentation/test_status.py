@@ -150,3 +150,15 @@ def test_a_line_of_the_log() -> None:
 def test_values_are_shown_as_in_the_file() -> None:
     """They can be copied into config.toml."""
     assert [toml_value(value) for value in ("a", 1, 0.5, ["x"], True)] == ['"a"', "1", "0.5", '["x"]', "true"]
+
+
+def test_anomalies_are_shown_by_client() -> None:
+    """With the versions that the formats were measured with; a client that Headspace does not know keeps its name."""
+    counted = {"codex": 1_200, "claude-code": 3, "newcomer": 1}
+    shown = texts(status_lines(report(anomalies=1_204, anomalies_by_client=counted), NOW, 100))
+    assert (
+        "  anomalies        1,204 events stored, but not fully understood\n"
+        "                   Codex: 1,200 · tested with 0.166.0\n"
+        "                   Claude Code: 3 · tested with 2.1.197 and 2.1.325\n"
+        "                   newcomer: 1\n"
+    ) in shown

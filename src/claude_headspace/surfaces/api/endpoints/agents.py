@@ -11,7 +11,7 @@ from claude_headspace.kernel.views.agent import AgentView
 from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
-from claude_headspace.surfaces.api.parameters import LIMIT, TIME_SCHEMA, read_flag, read_limit
+from claude_headspace.surfaces.api.parameters import CLIENT, LIMIT, TIME_SCHEMA, read_client, read_flag, read_limit
 from claude_headspace.surfaces.read.agent_history import UsageView
 from claude_headspace.surfaces.read.agents import StateView
 from claude_headspace.surfaces.read.tool_calls import ToolCallView
@@ -26,6 +26,7 @@ STATES = [state.value for state in AgentState]
     "/api/agents",
     Parameter("state", "Only agents in this state.", {"type": "string", "enum": STATES}),
     Parameter("project", "Only agents of this project (id, name or directory).", {"type": "string"}),
+    CLIENT,
     Parameter("all", "Include agents that ended more than a day ago.", {"type": "boolean"}),
 )
 async def board(context: ApiContext, request: Request) -> list[AgentView]:
@@ -33,8 +34,11 @@ async def board(context: ApiContext, request: Request) -> list[AgentView]:
     state = request.query_params.get("state") or None
     if state is not None and state not in STATES:
         raise BadRequest("bad_parameter", f"There is no state {state[:60]}.", f"States: {', '.join(STATES)}.")
-    project, include_all = request.query_params.get("project") or None, read_flag(request, "all")
-    return await asyncio.to_thread(context.read.agents.board, state=state, project=project, include_all=include_all)
+    project, client = request.query_params.get("project") or None, read_client(request)
+    include_all = read_flag(request, "all")
+    return await asyncio.to_thread(
+        context.read.agents.board, state=state, project=project, client=client, include_all=include_all
+    )
 
 
 @endpoints.get("/api/agents/{agent}", Parameter("at", "The agent as it was known at this time.", TIME_SCHEMA))

@@ -10,7 +10,16 @@ from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import EventFilter
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
-from claude_headspace.surfaces.api.parameters import LIMIT, parse_number, read_flag, read_limit, read_list, read_number
+from claude_headspace.surfaces.api.parameters import (
+    CLIENT,
+    LIMIT,
+    parse_number,
+    read_client,
+    read_flag,
+    read_limit,
+    read_list,
+    read_number,
+)
 from claude_headspace.surfaces.live.stream import StreamFilter
 from claude_headspace.surfaces.read.events import EventView
 
@@ -22,6 +31,7 @@ LOG_PARAMETERS = (
     Parameter("before", "Only events before this sequence number.", {"type": "integer", "minimum": 0}),
     Parameter("names", "Only events with these names, separated by commas.", {"type": "string"}),
     Parameter("origins", "Only events from these origins, such as hook, separated by commas.", {"type": "string"}),
+    CLIENT,
     Parameter("odd", "Only events with an anomaly.", {"type": "boolean"}),
 )
 
@@ -32,6 +42,7 @@ async def events(context: ApiContext, request: Request) -> list[EventView]:
     matching = EventFilter(
         names=read_list(request, "names"),
         origins=read_list(request, "origins"),
+        clients=frozenset(filter(None, [read_client(request)])),
         only_anomalies=read_flag(request, "odd"),
         before_seq=read_number(request, "before"),
     )

@@ -9,7 +9,7 @@ from claude_headspace.kernel.state_machine import Actor
 from claude_headspace.ports import SearchFilter
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
-from claude_headspace.surfaces.api.parameters import TIME_SCHEMA, read_day, read_limit, read_time
+from claude_headspace.surfaces.api.parameters import CLIENT, TIME_SCHEMA, read_client, read_day, read_limit, read_time
 from claude_headspace.surfaces.read.activity import ActivityView
 from claude_headspace.surfaces.read.search import CURSOR, Hits
 
@@ -25,6 +25,7 @@ ACTORS = [actor.value for actor in Actor]
     Parameter("q", "Words that must all occur. The last one may be a prefix.", {"type": "string"}),
     Parameter("project", "Only this project (id, name or directory).", {"type": "string"}),
     Parameter("agent", "Only this agent.", {"type": "string"}),
+    CLIENT,
     Parameter("actor", "Only texts of the user or of the agent.", {"type": "string", "enum": ACTORS}),
     Parameter("tool", "Only this tool.", {"type": "string"}),
     Parameter("since", "Only from this time on.", TIME_SCHEMA),
@@ -55,6 +56,7 @@ def _filter(context: ApiContext, request: Request) -> SearchFilter:
     return SearchFilter(
         agent_id=agents.find(agent).id if agent else None,
         project_ids=agents.project_ids(project) if project else None,
+        client=read_client(request),
         actor=actor.upper() if actor else None,
         tool=query.get("tool") or None,
         since=since,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from claude_headspace.clients.catalog import title_of
 from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
@@ -153,7 +154,7 @@ def _client(agent: Json) -> str:
     tmux = agent["tmux"]
     place = " ".join(part for part in (tmux["session"], tmux["pane"]) if part)
     parts = [
-        agent["client"],
+        title_of(agent["client"]),
         f"on {agent['host']}",
         f"pid {agent['pid']}" if agent["pid"] else "",
         f"tmux {place}" if place else "",
@@ -290,7 +291,7 @@ def state_reasons(agent: Json, states: Sequence[Json], now: datetime, width: int
     words = state_text(agent["state"], agent["waiting_for"])
     lines = hanging(
         line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), " "),
-        f"has been {words} since {clock_time(since, now)} ({ago(since, now)}).",
+        f"({title_of(agent['client'])}) has been {words} since {clock_time(since, now)} ({ago(since, now)}).",
         width,
         indent=2,
     )

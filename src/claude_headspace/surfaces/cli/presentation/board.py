@@ -1,6 +1,7 @@
-"""The board as a table: agent, project, activity, time in state, context and cost.
+"""The board as a table: agent, client, project, activity, time in state, context and cost.
 
-On a narrow terminal the least important columns are hidden first, so that the activity stays readable.
+The client is shown only if the agents use more than one. On a narrow terminal the least important columns are hidden
+first, so that the activity stays readable.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
+from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
 from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time
 
@@ -21,6 +23,7 @@ GAP = 2
 
 _HEADINGS = {
     "name": "  agent",
+    "client": "client",
     "where": "project",
     "project": "project",
     "doing": "activity",
@@ -33,8 +36,9 @@ _HIDDEN_COLUMNS = (
     {"project", "cost"},
     {"project", "cost", "context"},
     {"where", "cost", "context"},
-    {"where", "project", "cost", "context"},
-    {"where", "project", "cost", "context", "since"},
+    {"where", "cost", "context", "client"},
+    {"where", "project", "cost", "context", "client"},
+    {"where", "project", "cost", "context", "client", "since"},
 )
 """The hidden columns, from the widest terminal to the narrowest. `where` is the project with its branch."""
 
@@ -44,7 +48,8 @@ _RIGHT_ALIGNED = frozenset({"since", "context", "cost"})
 def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The table, in the order of the API."""
     several_hosts = len({agent["host"] for agent in agents}) > 1
-    rows = [_cells(agent, now, several_hosts) for agent in agents]
+    several_clients = has_several_clients(agents)
+    rows = [_cells(agent, now, with_host=several_hosts, with_client=several_clients) for agent in agents]
     widths = _widths(rows, width)
     to_right = [name in _RIGHT_ALIGNED for name in widths]
     headings = [Span(_HEADINGS[name], "dim") for name in widths]
@@ -52,13 +57,14 @@ def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]
     return [row(cells, widths.values(), to_right) for cells in (headings, *table)]
 
 
-def _cells(agent: Json, now: datetime, with_host: bool) -> dict[str, Span]:
+def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
     context, cost = agent["context_percent"], agent["cost_usd"]
     words = " · ".join([activity(agent, now), *badges(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
+        "client": Span(short_title(agent["client"]) if with_client else "", "dim"),
         "where": Span(project_and_branch(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
@@ -130,6 +136,6 @@ def empty_board(*, filtered: bool) -> list[Line]:
     if filtered:
         return [line("No agent matches."), dim("headspace list --all includes agents that ended over a day ago.")]
     return [
-        line("No agents yet. Claude Code sessions appear here when they send their first event."),
+        line("No agents yet. Sessions appear here when their client sends its first event."),
         dim("headspace status shows whether events arrive."),
     ]

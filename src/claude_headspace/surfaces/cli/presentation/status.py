@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from claude_headspace.clients.catalog import title_of
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.client.running_daemon import KilledDaemon
+from claude_headspace.surfaces.text.clients import tested_with
 from claude_headspace.surfaces.text.formatting import Json, ago, clean_text, clock_time, duration, one_line, wrap
 from claude_headspace.surfaces.text.labels import (
     SHAPES,
@@ -71,6 +73,15 @@ def _receiver(report: Json, now: datetime) -> list[Field]:
         *_guard_problems(report["health"].get("guard_problems", ()), now),
         *_outages(report.get("troubles", ()), now),
         *([("anomalies", f"{count(anomalies, 'event')} stored, but not fully understood", "")] if anomalies else []),
+        *_anomalies(report.get("anomalies_by_client") or {}),
+    ]
+
+
+def _anomalies(by_client: Json) -> list[Field]:
+    """Events that were not fully understood, by client. A newer version of a client may have other formats."""
+    return [
+        ("", " · ".join(filter(None, (f"{title_of(name)}: {number:,}", tested_with(name)))), "")
+        for name, number in sorted(by_client.items(), key=lambda each: (-each[1], each[0]))
     ]
 
 

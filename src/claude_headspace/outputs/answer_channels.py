@@ -1,0 +1,190 @@
+"""Answer channels: they give an answer to a client whose hooks cannot be held, while its own dialog stays usable.
+
+A client has a channel if something else than a hook can answer its dialogs: a socket, or keys in its terminal.
+
+Rules
+- An open wait that the channel of its client accepts is recorded as held (`WaitHeld`): every surface shows it as
+  answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
+- The first answer wins. An answer in the terminal closes the wait like any other.
+- The answer counts as received when the channel has delivered it (`WaitTaken`).
+- An answer that could not be delivered is recorded as undelivered, with the reason. That wait is then left to the
+  terminal.
+- Only the daemon on the agent's machine holds and delivers.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from claude_headspace.background import Loop
+from claude_headspace.errors import HeadspaceError, Refused
+from claude_headspace.kernel.acts import WaitHeld, WaitReleased, WaitTaken
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.outputs.held_hooks import find_answer
+from claude_headspace.ports import Clock, Reader, Recorder, StreamMessage
+
+log = structlog.get_logger(__name__)
+
+MESSAGE_TYPE = "wait_answered"
+HOLD: Micros = 7 * 24 * 3600 * SECOND
+"""How long a wait is recorded as answerable. The channel does not limit it."""
+DELIVERY_SECONDS = 20.0
+"""How long a delivery may take."""
+RETRY_SECONDS = 2.0
+
+
+class AnswerChannel(Protocol):
+    """One way to give answers to one client."""
+
+    def accepts(self, agent: Agent, wait: Wait) -> bool:
+        """Whether this wait could be answered now. Returns at once."""
+
+    async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
+        """Give the client the answer, and return when the client has it.
+
+        Raises `Refused`, with what to do, if the client could not be given the answer.
+        """
+
+
+class AnswerChannels(Loop):
+    """All channels, by the name of their client."""
+
+    def __init__(
+        self, reader: Reader, recorder: Recorder, clock: Clock, channels: Mapping[str, AnswerChannel], host: str
+    ) -> None:
+        super().__init__()
+        self._reader = reader
+        self._recorder = recorder
+        self._clock = clock
+        self._channels = channels
+        self._host = host
+        self._agents: dict[str, Agent] = {}
+        """The agents with open waits and a channel, as last committed."""
+        self._left_to_terminal: set[str] = set()
+        """Waits whose answer was refused."""
+        self._deliveries: dict[str, asyncio.Task[None]] = {}
+        self._changed = asyncio.Event()
+
+    def health(self) -> tuple[bool, str | None, str]:
+        """Whether it runs, why it fails, and how many waits can be answered through a channel."""
+        held = sum(1 for agent in self._agents.values() for wait in agent.waits if wait.held_until)
+        return self.running, self.failure, count(held, "request")
+
+    # --- changes ---
+
+    def update_agent(self, agent: Agent) -> None:
+        """An agent changed. No-op for agents of other machines, and of clients without a channel."""
+        if agent.host != self._host or agent.client not in self._channels:
+            return
+        if agent.waits:
+            self._agents[agent.id] = agent
+            self._changed.set()
+        elif (before := self._agents.pop(agent.id, None)) is not None:
+            self._left_to_terminal -= {wait.id for wait in before.waits}
+
+    def check_soon(self) -> None:
+        """Something that a channel depends on changed: ask again what each one accepts."""
+        self._changed.set()
+
+    def receive(self, messages: Iterable[StreamMessage]) -> None:
+        """Process stream messages: deliver the answers to waits that are held here."""
+        for message in messages:
+            if message.type == MESSAGE_TYPE and message.agent_id in self._agents:
+                wait_id = msgspec.json.decode(message.data, type=_Id).id
+                if wait_id not in self._deliveries:
+                    self._deliver_soon(wait_id)
+
+    def load(self) -> None:
+        """Find the open waits, at the start."""
+        for agent in self._reader.agents():
+            self.update_agent(agent)
+
+    async def stop(self) -> None:
+        """Stop. A delivery that is cut off is recorded as undelivered at the next start."""
+        await super().stop()
+        for delivery in self._deliveries.values():
+            delivery.cancel()
+        await asyncio.gather(*self._deliveries.values(), return_exceptions=True)
+
+    # --- holding ---
+
+    async def _run(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                for agent_id, wait_id in self._open_waits():
+                    await self._check(agent_id, wait_id)
+                self.failure = None
+            except Exception as error:  # the journal is unavailable, or a bug: it is tried again
+                log.warning("answer_channels_failed", exc_info=True)
+                self.failure = str(error)
+                self._changed.set()
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def _open_waits(self) -> list[tuple[str, str]]:
+        return [(agent.id, wait.id) for agent in self._agents.values() for wait in agent.waits]
+
+    async def _check(self, agent_id: str, wait_id: str) -> None:
+        """Hold or release a wait if that changed, as it was last committed."""
+        agent = self._agents.get(agent_id)
+        wait = next((each for each in agent.waits if each.id == wait_id), None) if agent is not None else None
+        if agent is None or wait is None or wait.answered is not None or wait_id in self._deliveries:
+            return
+        accepted = wait_id not in self._left_to_terminal and self._accepts(agent, wait)
+        if accepted and not wait.held_until:
+            await self._recorder.record(WaitHeld(wait_id=wait_id, until=self._clock() + HOLD), agent_id)
+        elif wait.held_until and not accepted:
+            await self._recorder.record(WaitReleased(wait_id=wait_id), agent_id)
+
+    def _accepts(self, agent: Agent, wait: Wait) -> bool:
+        return not wait.asked_in_text and self._channels[agent.client].accepts(agent, wait)
+
+    # --- delivering ---
+
+    def _deliver_soon(self, wait_id: str) -> None:
+        delivery = asyncio.create_task(self._deliver(wait_id), name="deliver answer")
+        self._deliveries[wait_id] = delivery
+        delivery.add_done_callback(lambda _done: self._deliveries.pop(wait_id, None))
+
+    async def _deliver(self, wait_id: str) -> None:
+        wait = await asyncio.to_thread(self._reader.wait, wait_id)
+        if wait is None or wait.closed_at is not None:
+            return
+        reason = await self._try_to_deliver(wait)
+        with suppress(HeadspaceError):  # the daemon stops: the next start records it
+            if reason is None:
+                await self._recorder.record(WaitTaken(wait_id=wait_id), wait.agent_id)
+            else:
+                log.warning("answer_undelivered", wait=wait_id, reason=reason)
+                self._left_to_terminal.add(wait_id)
+                await self._recorder.record(WaitReleased(wait_id=wait_id, undelivered=True), wait.agent_id)
+
+    async def _try_to_deliver(self, wait: Wait) -> str | None:
+        """Deliver the answer. Returns why that failed; None if the client has it."""
+        try:
+            answer = await asyncio.to_thread(find_answer, self._reader, wait)
+            agent = await asyncio.to_thread(self._reader.agent, wait.agent_id)
+            if answer is None or agent is None:
+                return "The answer was not found."
+            async with asyncio.timeout(DELIVERY_SECONDS):
+                await self._channels[agent.client].deliver(agent, wait, answer)
+        except Refused as refusal:
+            return f"{refusal.message} {refusal.hint}"
+        except TimeoutError:
+            return "The client did not react in time."
+        except Exception:  # whatever happened: the person must learn that the client did not get the answer
+            log.exception("delivery_failed", wait=wait.id)
+            return "The answer could not be given to the client."
+        return None
+
+
+class _Id(msgspec.Struct):
+    id: str = ""

@@ -1,0 +1,73 @@
+"""Clients as people see them: titles, and what a client cannot do, in the same words on every surface. Pure."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability, Client
+from claude_headspace.surfaces.text.formatting import Json
+
+
+class CapabilityView(msgspec.Struct, frozen=True):
+    """Something that a client can or cannot do."""
+
+    name: str
+    """Such as `answer_permission`."""
+    title: str
+    supported: bool
+    text: str
+    """Why it is not supported, as a sentence for people; if it is, a remark or nothing."""
+
+
+class ClientView(msgspec.Struct, frozen=True):
+    """A client: one program that people run agents with."""
+
+    name: str
+    """As in the field `client` of an agent."""
+    title: str
+    short_title: str
+    program: str
+    tested_versions: tuple[str, ...]
+    capabilities: list[CapabilityView]
+
+
+def client_views() -> list[ClientView]:
+    """All clients, in the order in which they are shown."""
+    return [client_view(each) for each in CLIENTS.values()]
+
+
+def client_view(client: Client) -> ClientView:
+    """One client, with all capabilities."""
+    capabilities = [
+        CapabilityView(
+            each.name.lower(), each.value, client.can(each), client.limits.get(each, client.notes.get(each, ""))
+        )
+        for each in Capability
+    ]
+    return ClientView(
+        client.name, client.title, client.short_title, client.program, client.tested_versions, capabilities
+    )
+
+
+def short_title(name: str) -> str:
+    """The name of a client where there is little space. An unknown client keeps its name."""
+    found = CLIENTS.get(name)
+    return found.short_title if found is not None else name
+
+
+def limit(agent: Json, capability: Capability) -> str:
+    """Why the client of an agent cannot do something; empty if it can, or if the client is unknown."""
+    found = CLIENTS.get(agent["client"])
+    return found.limits.get(capability, "") if found is not None else ""
+
+
+def has_several_clients(agents: Iterable[Json]) -> bool:
+    """Whether these agents use more than one client. Only then their clients are worth a column."""
+    return len({agent["client"] for agent in agents}) > 1
+
+
+def tested_with(name: str) -> str:
+    """The versions that a client was tested with: "tested with 0.166.0"; empty for an unknown client."""
+    found = CLIENTS.get(name)
+    return f"tested with {' and '.join(found.tested_versions)}" if found is not None else ""

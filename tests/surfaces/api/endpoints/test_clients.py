@@ -1,0 +1,34 @@
+"""The clients in the API, and the filter by client."""
+
+import pytest
+
+from claude_headspace.clients.catalog import CLIENTS
+from tests.support import RunningDaemon
+
+SESSION = {"session_id": "filtered", "cwd": "/projects/filtered"}
+
+
+def test_clients_are_listed_with_what_they_can_do(daemon: RunningDaemon) -> None:
+    """Names, tested versions, and a sentence for everything that one cannot do."""
+    found = {each["name"]: each for each in daemon.get("/api/clients").json()}
+    assert {name: each["title"] for name, each in found.items()} == {c.name: c.title for c in CLIENTS.values()}
+    for name, each in found.items():
+        assert each["tested_versions"] == list(CLIENTS[name].tested_versions)
+        assert {c["text"] for c in each["capabilities"] if not c["supported"]} == set(CLIENTS[name].limits.values())
+
+
+@pytest.mark.parametrize("path", ["/api/agents?", "/api/events?", "/api/search?q=needle&"])
+def test_lists_are_filtered_by_client(daemon: RunningDaemon, path: str) -> None:
+    """Agents, events and search results; an unknown client is refused with the known ones."""
+    daemon.post("session-start", SESSION)
+    daemon.post("user-prompt-submit", {**SESSION, "prompt": "Find the needle."})
+
+    def count(client: str) -> int:
+        found = daemon.get(f"{path}client={client}").json()
+        return len(found["hits"] if isinstance(found, dict) else found)
+
+    assert count("claude-code") > 0
+    assert count("gemini") == 0
+    refused = daemon.get(f"{path}client=newcomer")
+    assert refused.status == 400
+    assert all(name in refused.error["hint"] for name in CLIENTS)
