@@ -188,15 +188,15 @@ def _type_text(agent: Agent, text: str, keep_draft: bool) -> bool:
     if box.draft:
         _stash_draft(agent, pane, box)
     paste = program_of(agent.client).pastes_prompts and not is_client_command(text)
-    tmux.type_text(pane, text, paste=paste)
+    tmux.insert_text(pane, text, paste=paste)
     _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     time.sleep(tmux.ENTER_DELAY_SECONDS)
-    tmux.press_keys(pane, ["Enter"])
+    tmux.press_key(pane, "Enter")
     return bool(box.draft)
 
 
 def _stash_draft(agent: Agent, pane: tmux.Pane, box: InputBox) -> None:
-    tmux.press_keys(pane, [STASH_KEY])
+    tmux.press_key(pane, STASH_KEY)
     after = _wait_for(agent, pane, lambda now: now is not None and not now.draft)
     if after is None or after.draft:
         raise _draft_refusal(agent, box, "The client did not put it aside. Send or delete it there.")
@@ -206,7 +206,7 @@ def _restore_draft(agent: Agent) -> bool:
     pane = _find_pane(agent)
     box = _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     if box is not None and box.has_stash and not box.draft:
-        tmux.press_keys(pane, [STASH_KEY])
+        tmux.press_key(pane, STASH_KEY)
         box = _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     return box is not None and bool(box.draft)
 

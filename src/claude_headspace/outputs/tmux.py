@@ -193,7 +193,7 @@ def read_screen(pane: Pane) -> Screen:
 # --- typing -----------------------------------------------------------------------------------------------------------
 
 
-def type_text(pane: Pane, text: str, *, paste: bool = False) -> None:
+def insert_text(pane: Pane, text: str, *, paste: bool = False) -> None:
     """Type a text into a pane literally; `paste` also pastes a short one. Enter is a key of its own."""
     _prepare_pane(pane)
     if paste or "\n" in text or len(text) > MAX_TYPED_LENGTH:
@@ -204,13 +204,18 @@ def type_text(pane: Pane, text: str, *, paste: bool = False) -> None:
         run_tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
 
 
-def press_keys(pane: Pane, keys: Sequence[str]) -> None:
-    """Press keys in a pane, one after the other. Each is a tmux name."""
+def press_key(pane: Pane, key: str) -> None:
+    """Press a key in a pane. `key` is its tmux name."""
     _prepare_pane(pane)
+    run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
+
+
+def press_keys(pane: Pane, keys: Sequence[str]) -> None:
+    """Press keys in a pane, one after the other."""
     for number, key in enumerate(keys):
         if number:
             time.sleep(KEY_DELAY_SECONDS)
-        run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
+        press_key(pane, key)
 
 
 def _prepare_pane(pane: Pane) -> None:

@@ -1,6 +1,6 @@
 """Codex in the list of clients."""
 
-from claude_headspace.clients.client import Client
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.kernel.hooks import HookKind
 
 CLIENT = Client(
@@ -16,4 +16,7 @@ CLIENT = Client(
     markers=("CODEX_THREAD_ID", "CODEX_CI"),
     tool_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI"),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.TURN_END, HookKind.SESSION_START}),
+    limits={
+        Capability.KEEP_DRAFT: "Codex cannot put a draft aside.",
+    },
 )
