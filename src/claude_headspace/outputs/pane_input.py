@@ -191,7 +191,7 @@ def _type_text(agent: Agent, text: str, keep_draft: bool) -> bool:
     tmux.insert_text(pane, text, paste=paste)
     _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     time.sleep(tmux.ENTER_DELAY_SECONDS)
-    tmux.press_key(pane, "Enter")
+    tmux.press_key(_find_pane(agent), "Enter")
     return bool(box.draft)
 
 

@@ -206,16 +206,16 @@ def insert_text(pane: Pane, text: str, *, paste: bool = False) -> None:
 
 def press_key(pane: Pane, key: str) -> None:
     """Press a key in a pane. `key` is its tmux name."""
-    _prepare_pane(pane)
-    run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
+    press_keys(pane, [key])
 
 
 def press_keys(pane: Pane, keys: Sequence[str]) -> None:
     """Press keys in a pane, one after the other."""
+    _prepare_pane(pane)
     for number, key in enumerate(keys):
         if number:
             time.sleep(KEY_DELAY_SECONDS)
-        press_key(pane, key)
+        run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
 
 
 def _prepare_pane(pane: Pane) -> None:

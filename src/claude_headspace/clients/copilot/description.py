@@ -25,6 +25,6 @@ CLIENT = Client(
     asked=frozenset({HookKind.BEFORE_TOOL}),
     limits={
         Capability.KEEP_DRAFT: "Copilot CLI cannot put a draft aside.",
-        Capability.SUPERVISE: "Copilot CLI cannot be supervised: a restarted session would not receive the handover of the previous one.",
+        Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
     },
 )

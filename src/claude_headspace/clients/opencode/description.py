@@ -19,6 +19,6 @@ CLIENT = Client(
     asked=frozenset({HookKind.BEFORE_TOOL, *HELD}),
     limits={
         Capability.KEEP_DRAFT: "opencode cannot put a draft aside.",
-        Capability.SUPERVISE: "opencode cannot be supervised: a restarted session would not receive the handover of the previous one.",
+        Capability.SUPERVISE: "opencode cannot be supervised: a new session would not receive the handover.",
     },
 )
