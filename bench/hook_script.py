@@ -28,10 +28,13 @@ SECONDS = 20.0
 FEWEST = 50
 PAUSE_SECONDS = 0.015
 RATIO = 2.0
+OTHER_RATIO = 1.1
+"""How much longer a hook of another client may take than one of Claude Code."""
 SETTLE_SECONDS = 10.0
 
 SHELL, BASH = "sh -c true", "bash that exits"
 REPORTED, DOWN, ASKED = "reported, daemon up", "reported, daemon down", "asked, daemon up"
+OTHER = "reported by another client"
 LOCALE = "reported, in the locale of this machine"
 LOCALES = ("LANG", "LC_ALL", "LC_CTYPE")
 ASKED_EVENT = "PermissionRequest"
@@ -53,7 +56,7 @@ class Outcome:
     @property
     def expected_events(self) -> int:
         """How many events the daemon must have, including the first round."""
-        return sum(len(self.times[name]) + 1 for name in (REPORTED, ASKED, LOCALE) if name in self.times)
+        return sum(len(self.times[name]) + 1 for name in (REPORTED, OTHER, ASKED, LOCALE) if name in self.times)
 
 
 def run(options: Options) -> list[Row]:
@@ -103,6 +106,7 @@ def _runs(home: processes.Scratch, up: str, down: str) -> dict[str, tuple[list[s
         SHELL: (["sh", "-c", "true"], plain),
         BASH: ([str(_bare_bash(home))], plain),
         REPORTED: ([up, "PreToolUse"], plain),
+        OTHER: ([up, "PreToolUse", "codex"], plain),
         DOWN: ([down, "PreToolUse"], plain),
         ASKED: ([up, ASKED_EVENT], plain),
     }
@@ -170,6 +174,7 @@ def rows_of(outcome: Outcome) -> list[Row]:
     missing = abs(outcome.expected_events - (outcome.counted or 0)) + abs(rounds + 1 - outcome.spooled)
     return [
         _ratio(outcome, REPORTED, note, held=True),
+        _other_ratio(outcome),
         _ratio(outcome, DOWN, f"{outcome.median(DOWN):.2f} ms", held=True),
         _ratio(outcome, ASKED, f"{outcome.median(ASKED):.2f} ms; {waits}", held=False),
         *([_ratio(outcome, LOCALE, f"{outcome.median(LOCALE):.2f} ms", held=False)] if LOCALE in outcome.times else []),
@@ -181,3 +186,9 @@ def rows_of(outcome: Outcome) -> list[Row]:
 def _ratio(outcome: Outcome, name: str, note: str, *, held: bool) -> Row:
     value = outcome.median(name) / outcome.median(SHELL)
     return Row(f"hook script, {name}, ratio to {SHELL}", value, "×", at_most(RATIO) if held else None, note)
+
+
+def _other_ratio(outcome: Outcome) -> Row:
+    value = outcome.median(OTHER) / outcome.median(REPORTED)
+    note = f"{outcome.median(OTHER):.2f} ms"
+    return Row("hook script, another client, ratio to Claude Code", value, "×", at_most(OTHER_RATIO), note)
