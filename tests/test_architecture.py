@@ -201,7 +201,6 @@ READS_FILES = "reads files of Claude Code"
 SIMULATES = "simulates Claude Code"
 
 USES_OF_THE_CLIENT = {
-    "daemon/serve.py": INSTALLS,
     "demo/player.py": SIMULATES,
     "demo/sandbox.py": SIMULATES,
     "demo/scenarios.py": SIMULATES,
