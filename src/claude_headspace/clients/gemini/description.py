@@ -23,7 +23,8 @@ CLIENT = Client(
         Capability.EDIT_INPUT: "Gemini CLI does not let a hook change the input of a tool call.",
         Capability.CONTEXT: "Gemini CLI gives the model no text of a hook.",
         Capability.KEEP_WORKING: "A hook cannot be relied on to keep a turn of Gemini CLI from ending.",
-        Capability.SUPERVISE: "Gemini CLI compresses its context by itself; Headspace does not restart it.",
+        Capability.KEEP_DRAFT: "Gemini CLI cannot put a draft aside.",
+        Capability.SUPERVISE: "Gemini CLI cannot be supervised: a new session would not receive the handover.",
         Capability.STATUS_LINE: "Gemini CLI has no status line for other programs.",
     },
     notes={
