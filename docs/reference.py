@@ -363,7 +363,8 @@ def generated_files() -> dict[str, str]:
     """
     from claude_headspace import __version__
     from claude_headspace.clients.claude_code.hooks.events import events_for
-    from claude_headspace.clients.claude_code.hooks.settings_file import SCRIPT_NAME, hook_entries
+    from claude_headspace.clients.claude_code.hooks.settings_file import hook_entries
+    from claude_headspace.clients.hook_files import SCRIPT_NAME
 
     owner, about = {"name": "Headspace contributors"}, {"description": PLUGIN_DESCRIPTION}
     entries = hook_entries(events_for(None), f"${{CLAUDE_PLUGIN_ROOT}}/hooks/{SCRIPT_NAME}")

@@ -197,12 +197,10 @@ def names_of_the_client(source: str) -> Iterator[str]:
 # --- packages of clients ---
 
 INSTALLS = "installs and checks the hooks of Claude Code, and finds its config dirs"
-STARTS = "starts Claude Code"
 READS_FILES = "reads files of Claude Code"
 SIMULATES = "simulates Claude Code"
 
 USES_OF_THE_CLIENT = {
-    "daemon/serve.py": INSTALLS,
     "demo/player.py": SIMULATES,
     "demo/sandbox.py": SIMULATES,
     "demo/scenarios.py": SIMULATES,
@@ -210,16 +208,12 @@ USES_OF_THE_CLIENT = {
     "inputs/policy/cases.py": "test cases without a tool are calls of the shell tool",
     "inputs/watch/guard_watch.py": INSTALLS,
     "inputs/watch/session_registry.py": READS_FILES,
-    "surfaces/api/agent_actions.py": "agents are registered by `headspace run`, which starts Claude Code",
     "surfaces/api/context.py": INSTALLS,
     "surfaces/cli/install.py": INSTALLS,
     "surfaces/cli/presentation/setup.py": INSTALLS,
-    "surfaces/cli/run.py": STARTS,
     "surfaces/cli/status_line.py": INSTALLS,
     "surfaces/cli/up.py": INSTALLS,
     "surfaces/client/doctor.py": INSTALLS,
-    "surfaces/launch/start_client.py": STARTS,
-    "surfaces/launch/supervise.py": STARTS,
     "surfaces/socket/results.py": "the socket commands `hooks.*` are the hooks of Claude Code",
     "testing.py": SIMULATES,
 }

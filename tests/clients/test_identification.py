@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks.installation import HOOK_SCRIPT
 from claude_headspace.clients.environment import client_in
+from claude_headspace.clients.hook_files import HOOK_SCRIPT
 from claude_headspace.clients.processes import client_of_command, client_of_process
 
 RUN_HOOK = "import subprocess, sys; subprocess.run(sys.argv[1:], input=b'{}', check=True)"

@@ -69,8 +69,8 @@ def test_a_worker_resumes_its_conversation_once(tmux: Terminal) -> None:
         conversation["id"],
     )
     assert worker["tmux"]["pane"] not in (None, pane)
-    start = next(note for note in tmux.notes() if note.get("start") and "Count the tests" in note["start"][0])
-    assert "headspace report" in start["start"][0]
+    start = next(note for note in tmux.notes() if note.get("start") and "Count the tests" in note["start"][-1])
+    assert "headspace report" in start["start"][-1]
     end_worker(tmux, mission)
     wait_until(lambda: wake_ups(tmux, "Count the tests"), "the conversation to be resumed")
     tmux.wait_for(pane, "Results of the missions")
@@ -82,8 +82,8 @@ def test_a_background_worker_is_headless(tmux: Terminal) -> None:
     """It is started with `-p`. The arguments after `--` go to Claude Code."""
     conversation = tmux.agent_in(tmux.start("claude"))
     mission = start_worker(tmux, conversation, "Look around", "--background", "--", "--model", "haiku")
-    start = next(note["start"] for note in tmux.notes() if note.get("start") and "Look around" in note["start"][0])
-    assert start[1:] == ["-p", "--model", "haiku"]
+    start = next(note["start"] for note in tmux.notes() if note.get("start") and "Look around" in note["start"][-1])
+    assert start[:-2] == ["-p", "--model", "haiku"]
     assert tmux.daemon.agent(mission["workers"][0]["id"])["mode"] == "background"
     end_worker(tmux, mission)
     wait_until(lambda: wake_ups(tmux, "Look around"), "the conversation to be resumed")

@@ -6,12 +6,17 @@ from claude_headspace.errors import BadRequest
 
 
 def find_client(name: str) -> Client:
-    """The client with this name. Raises `BadRequest` for an unknown one."""
-    found = CLIENTS.get(name)
+    """The client with this name or program. Raises `BadRequest` for an unknown one."""
+    found = named_client(name)
     if found is None:
         known = f"It knows {', '.join(CLIENTS)}."
         raise BadRequest("unknown_client", f"Headspace does not know the client {name[:60]!r}.", known)
     return found
+
+
+def named_client(name: str) -> Client | None:
+    """The client with this name or program; None if there is none."""
+    return CLIENTS.get(name) or next((each for each in CLIENTS.values() if each.program == name), None)
 
 
 def require(name: str, capability: Capability) -> None:

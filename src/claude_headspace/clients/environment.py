@@ -42,6 +42,12 @@ NOT_INHERITED = frozenset({ROLE, MODE, MISSION}).union(*(each.tool_variables for
 """Variables that a client started by a tool must not inherit."""
 
 
+def tool_variables_of_others(name: str, env: Mapping[str, str]) -> frozenset[str]:
+    """The variables that the tools of other clients left in an environment. The client sets its own again."""
+    others = (each for each in CLIENTS.values() if each.name != name and first_of(each.markers, env) is not None)
+    return frozenset(variable for each in others for variable in each.tool_variables)
+
+
 def session_in(env: Mapping[str, str]) -> str | None:
     """The session of the client that a process with these variables runs in."""
     return first_of(SESSION_VARIABLES, env)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import edits, suggestions
+from claude_headspace.clients.codex import edits as codex_edits
 from claude_headspace.clients.opencode import edits as opencode_edits
 from claude_headspace.clients.opencode import suggestions as opencode_suggestions
 from claude_headspace.kernel.tools import ToolUse
@@ -12,6 +13,7 @@ from claude_headspace.kernel.wait.requested_edit import RequestedEdit
 
 EDITS: dict[str, Callable[[ToolUse], RequestedEdit | None]] = {
     claude_code.NAME: edits.requested_edit,
+    "codex": codex_edits.requested_edit,
     "opencode": opencode_edits.requested_edit,
 }
 GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
+from claude_headspace.clients.dialogs import DIALOG_READERS
 from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher
@@ -40,15 +41,17 @@ from claude_headspace.inputs.watch.sources import Sources
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.journal.open import database_url
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.claude_os.notices import session_notice
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.sanitize import Bounds
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.outputs.answer_channels import AnswerChannel, AnswerChannels
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
 from claude_headspace.outputs.held_hooks import HeldHooks
+from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
 from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_input import PaneInput
@@ -307,7 +310,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     return Outputs(
         links,
         remote_actions,
-        AnswerChannels(journal, engine, clock, _channels(base), host),
+        AnswerChannels(journal, engine, clock, _channels(base, read, pane_input), host),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
@@ -316,11 +319,18 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     )
 
 
-def _channels(base: Base) -> dict[str, AnswerChannel]:
+def _channels(base: Base, read: ReadModel, panes: PaneInput) -> dict[str, AnswerChannel]:
     """How the clients whose hooks cannot be held are answered, by their names. None if the user wants no answers."""
     if base.settings.hold_seconds <= 0:
         return {}
-    return {}
+    find_call = partial(_call_of, read)
+    return {name: KeystrokeChannel(reader, find_call, panes) for name, reader in DIALOG_READERS.items()}
+
+
+def _call_of(read: ReadModel, wait: Wait) -> ToolUse | None:
+    """The tool call of a wait, as people are shown it."""
+    hook = read.waits.hook_of(wait)
+    return hook.tool if hook is not None else None
 
 
 def _url(base: Base) -> str:

@@ -4,11 +4,14 @@ Every component reports its own health as `(running, failure, detail)`. This mod
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from claude_headspace import __version__
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.clients.registration import find_registrations
 from claude_headspace.daemon.components import Base
 from claude_headspace.engine.outages import Outage, Outages
@@ -104,7 +107,7 @@ class StatusReport:
         """The status of event reception."""
         counts, polling = self._journal_counts(), self.reconciler.polling
         last, looked_at = self.reconciler.last_event_at, self.reconciler.checked_at
-        registrations = find_registrations(self.base.config_dirs(), self.base.paths.state)
+        registrations = find_registrations(self._config_dirs(), self.base.paths.state)
         hooks = hook_reception(registrations, firing=polling.mode is Mode.HOOKS_ACTIVE, received=last is not None)
         return HookStatus(
             enabled=hooks.installed or hooks.firing,
@@ -129,6 +132,12 @@ class StatusReport:
             pid=os.getpid(),
             started_at=iso(self.reconciler.started_at),
         )
+
+    def _config_dirs(self) -> Iterator[tuple[str, Path]]:
+        """The known config dirs of Claude Code, and those of other clients with installed hooks."""
+        yield from ((DEFAULT, path) for path in self.base.config_dirs())
+        for client in CLIENTS:
+            yield from ((client, path) for path in installed_config_dirs(self.base.paths, client))
 
     def _journal_counts(self) -> JournalCounts | None:
         """The counts of the journal; None while it is unavailable. A file can be read even if its disk is full."""

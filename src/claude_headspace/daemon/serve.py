@@ -19,7 +19,9 @@ import structlog
 import uvicorn
 
 from claude_headspace import __version__
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
+from claude_headspace.clients.catalog import DEFAULT
+from claude_headspace.clients.hook_files import write_script
+from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.config import (
     Paths,
     Settings,
@@ -214,6 +216,6 @@ def _make_room(paths: Paths) -> None:
 def _write_plugin_script(paths: Paths) -> None:
     """Write the hook script for the plugin. Without it, only the plugin cannot report."""
     try:
-        write_script(ConfigDir(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])
+        write_script(INSTALLERS[DEFAULT].files(paths.state), paths.state, local_tokens(paths)[Scope.INGEST])
     except BadConfiguration as error:
         log.warning("plugin_script_not_written", problem=error.message)

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from claude_headspace.clients import settings_change
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
@@ -72,7 +73,7 @@ class Sandbox:
         self.paths.create_directories()
         token = local_tokens(self.paths)[Scope.INGEST]
         plan = installation.plan_install(self.config, REGISTERED, status_line=True)
-        installation.install(plan, self.paths.state, token)
+        settings_change.install(plan, self.paths.state, token)
 
     def start_daemon(self) -> None:
         """Start the daemon and wait until it responds."""

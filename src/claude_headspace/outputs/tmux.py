@@ -198,6 +198,13 @@ def read_screen(pane: Pane) -> Screen:
 
 def type_text(pane: Pane, text: str) -> None:
     """Type a text into a pane literally, then press Enter."""
+    insert_text(pane, text)
+    time.sleep(ENTER_DELAY_SECONDS)
+    run_tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
+
+
+def insert_text(pane: Pane, text: str) -> None:
+    """Type a text into a pane literally."""
     _prepare_pane(pane)
     if "\n" in text or len(text) > MAX_TYPED_LENGTH:
         buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
@@ -205,8 +212,6 @@ def type_text(pane: Pane, text: str) -> None:
         run_tmux(pane.socket, "paste-buffer", "-p", "-d", "-r", "-b", buffer, "-t", pane.id)
     else:
         run_tmux(pane.socket, "send-keys", "-t", pane.id, "-l", "--", text)
-    time.sleep(ENTER_DELAY_SECONDS)
-    run_tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
 
 
 def press_key(pane: Pane, key: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks import installation as installed
+from claude_headspace.clients import settings_change as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install
 from claude_headspace.clients.config_dirs import update_config_dirs

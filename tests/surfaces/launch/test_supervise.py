@@ -187,5 +187,5 @@ def test_without_a_daemon_nothing_is_restarted() -> None:
 def test_session_options_are_rejected(given: list[str]) -> None:
     """A restart would restore the full context."""
     with pytest.raises(BadRequest, match="starts new sessions"):
-        reject_session_options(given)
-    reject_session_options(["--model", "x", "--verbose"])
+        reject_session_options("claude-code", given)
+    reject_session_options("claude-code", ["--model", "x", "--verbose"])

@@ -2645,6 +2645,8 @@ export interface components {
             cwd: string;
             /** @default  */
             name?: string;
+            /** @default claude-code */
+            client?: string;
             /** @default null */
             role?: string | null;
             /** @default null */
@@ -2692,6 +2694,8 @@ export interface components {
             conversation?: string | null;
             /** @default  */
             name?: string;
+            /** @default claude-code */
+            client?: string;
             /** @default null */
             role?: string | null;
         };

@@ -1,4 +1,4 @@
-"""The program of Claude Code, its options and its environment variables. Pure; imports little, for a fast start."""
+"""The program of Claude Code and its environment variables. Pure; imports little, for a fast start."""
 
 from collections.abc import Mapping
 
@@ -34,20 +34,7 @@ TOOL_VARIABLES = (
 )
 """Variables that the client sets for its tools. A client that a tool starts must not inherit them."""
 
-SESSION_OPTIONS = ("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport")
-"""Options that continue a session."""
-
 
 def config_dir(env: Mapping[str, str]) -> str:
     """The config dir that the client uses with these variables."""
     return env.get(CONFIG_VARIABLE) or DEFAULT_CONFIG_DIR
-
-
-def config_dir_of(transcript: str) -> str | None:
-    """The config dir that a transcript is in; None for other paths."""
-    return transcript.rpartition("/projects/")[0] or None
-
-
-def resume_options(session_id: str) -> tuple[str, ...]:
-    """The options that resume a session."""
-    return ("--resume", session_id)

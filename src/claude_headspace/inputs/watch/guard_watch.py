@@ -18,11 +18,12 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.claude_code.hooks import inspection
-from claude_headspace.clients.claude_code.hooks.inspection import Problem
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.transcript_files import config_dir_of
 from claude_headspace.clients.config_dirs import installed_config_dirs
+from claude_headspace.clients.hook_inspection import Problem, installed_files
+from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.config import Paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.envelope import SECOND, Micros
@@ -138,27 +139,27 @@ class GuardWatch(Loop):
     # --- files, in a thread ---
 
     def _look(self, directories: list[str], used: list[Path]) -> None:
-        configs = [ConfigDir(path) for path in installed_config_dirs(self._paths)]
-        others = [path / "settings.json" for path in used if ConfigDir(path) not in configs]
+        found = [(client, path) for client in INSTALLERS for path in installed_config_dirs(self._paths, client)]
+        others = [path / "settings.json" for path in used if (DEFAULT, path) not in found]
         shared = [*inspection.managed_files(), *others, *inspection.project_files(directories)]
-        watched = chain(shared, *(inspection.installed_files(config) for config in configs))
-        stamp = [configs, [_status(path) for path in watched]]
+        watched = chain(shared, *(_watched_files(client, path) for client, path in found))
+        stamp = [found, [_status(path) for path in watched]]
         if stamp == self._stamp:
             return
-        self._installed_at = {config.path: _since(config.record) or 0 for config in configs}
-        for config in configs:
-            for what in inspection.repair(config, self._paths.state, self._token):
+        self._installed_at = {path: _since(INSTALLERS[client].files(path).record) or 0 for client, path in found}
+        for client, path in found:
+            for what in INSTALLERS[client].repair(path, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
                 self._repaired.append(what)
-        self._from_files = list(chain(self._problems(configs), *(_switches(path) for path in shared)))
+        of_hooks = (INSTALLERS[client].problems(path, self._paths.state) for client, path in found)
+        self._from_files = list(chain(*of_hooks, *(_switches(path) for path in shared)))
         self._stamp = stamp
 
-    def _problems(self, configs: list[ConfigDir]) -> Iterator[Problem]:
-        for config in configs:
-            name = str(config.settings)
-            yield from inspection.hook_problems(config, name)
-            yield from inspection.file_problems(config, self._paths.state)
-            yield from inspection.switch_problems(config.settings, name)
+
+def _watched_files(client: str, path: Path) -> list[Path]:
+    """The files whose change can turn the hooks of an installation off."""
+    files = INSTALLERS[client].files(path)
+    return [*installed_files(files), *INSTALLERS[client].switch_files(files)]
 
 
 def _switches(path: Path) -> Iterator[Problem]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from claude_headspace.clients import claude_code
+from claude_headspace.clients.capabilities import find_client
+from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
@@ -37,9 +38,16 @@ class AgentActions:
         return (await self.recorder.record(act, agent_id, observations=Observations(actor=actor))).agent
 
     async def register(
-        self, act: AgentRegistered, headspace_id: str, *, tmux_session: str | None = None, tmux_pane: str | None = None
+        self,
+        act: AgentRegistered,
+        headspace_id: str,
+        *,
+        client: str = DEFAULT,
+        tmux_session: str | None = None,
+        tmux_pane: str | None = None,
     ) -> Agent:
         """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
+        name = find_client(client).name
         if act.name:  # without one Headspace chooses
             check_name(act.name)
         project = await self.find_project(act.cwd)
@@ -51,7 +59,7 @@ class AgentActions:
             tmux_pane=tmux_pane,
         )
         outcome = await self.recorder.record(
-            act, delivery_id=f"register-{headspace_id}", observations=observations, client=claude_code.NAME
+            act, delivery_id=f"register-{headspace_id}", observations=observations, client=name
         )
         return outcome.agent
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from claude_headspace.clients.registration import HookRegistration
+from claude_headspace.clients.hook_installer import HookRegistration
 from claude_headspace.kernel.text import Time
 
 

@@ -18,6 +18,8 @@ from typing import TypeVar
 
 import msgspec
 
+from claude_headspace.clients.capabilities import require
+from claude_headspace.clients.client import Capability
 from claude_headspace.clients.input_box import is_client_command
 from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
@@ -66,6 +68,9 @@ class TerminalInput:
     async def type_text(self, agent: Agent, action: Action) -> Sent:
         """Type a text, once, and wait for the client to report it."""
         text = validate_text(action.text)
+        require(agent.client, Capability.SEND)
+        if action.keep_draft:
+            require(agent.client, Capability.KEEP_DRAFT)
         async with self._pane_input.lock(agent):
             agent = await self._current(agent)  # it may have changed while the lock was held
             require_ready(agent)
@@ -92,6 +97,7 @@ class TerminalInput:
 
     async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
         """Press Esc, once, and wait for the client to stop."""
+        require(agent.client, Capability.INTERRUPT)
         async with self._pane_input.lock(agent):
             before = await self._current(agent)  # it may have changed while the lock was held
             require_interruptible(before)

@@ -14,7 +14,7 @@ COMMANDS = (
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),
     Command("top", ".top:top", "Show the board full screen, live."),
-    Command("run", ".run:run", "Start Claude Code as a registered agent.", forwards_arguments=True),
+    Command("run", ".run:run", "Start a client as a registered agent.", forwards_arguments=True),
     Command("resume", ".run:resume", "Resume an ended agent in this terminal.", forwards_arguments=True),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent."),
     Command("send", ".control:send", "Type a prompt into the terminal of an agent."),

@@ -9,13 +9,15 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
+from claude_headspace.clients import settings_change
 from claude_headspace.clients.claude_code import environment
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir, folders_of
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
 from claude_headspace.clients.config_dirs import installed_config_dirs, update_config_dirs
 from claude_headspace.clients.files import restored_on_failure
+from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
@@ -97,11 +99,11 @@ def install_hooks(plans: Sequence[Change], paths: Paths) -> None:
     configs, own = [plan.config for plan in plans], (paths.spool, paths.runtime, paths.data, paths.config)
     files = [paths.secret_file, paths.config_dirs_file, *(file for config in configs for file in config.changed_files)]
     folders = [*own, *(parent for folder in own for parent in folder.parents)]
-    with restored_on_failure(files, [*folders, *(each for config in configs for each in folders_of(config))]):
+    with restored_on_failure(files, [*folders, *(each for config in configs for each in config.folders)]):
         paths.create_directories()
         token = local_tokens(paths)[Scope.INGEST]
         for plan in plans:
-            installation.install(plan, paths.state, token)
+            settings_change.install(plan, paths.state, token)
         if plans:
             update_config_dirs(paths, installed=[config.path for config in configs])
 
@@ -121,7 +123,7 @@ def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes =
     if not yes:
         _confirm(f"Remove the hooks of Headspace from {_directories(plans)}?")
     for plan in plans:
-        installation.uninstall(plan)
+        settings_change.uninstall(plan)
     if paths.state.exists():
         update_config_dirs(paths, removed=[plan.config.path for plan in plans])
     screen.show(install_result(plans, "removed"))

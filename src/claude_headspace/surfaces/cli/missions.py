@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from claude_headspace.clients.capabilities import find_client, require
+from claude_headspace.clients.catalog import DEFAULT
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.mission.messages import worker_prompt
@@ -15,7 +18,7 @@ from claude_headspace.surfaces.cli.presentation.missions import mission_lines, m
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.launch.start_client import (
     Job,
-    find_client,
+    find_program,
     open_session,
     tmux_name,
     worker_environment,
@@ -28,6 +31,7 @@ OUTCOMES = ("succeeded", "failed", "abandoned")
 @examples(
     'headspace mission start "Find out why the nightly build is slow."',
     'headspace mission start -b "Update the changelog." -- --permission-mode acceptEdits',
+    'headspace mission start --client codex "Write the missing tests."',
     'headspace mission start --for calm-otter "Review the open pull requests."',
 )
 def start(
@@ -41,6 +45,9 @@ def start(
         typer.Option("--for", metavar="AGENT", help="Agent that receives the result.", autocompletion=complete_agents),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="Name of the worker; default: generated.")] = "",
+    client: Annotated[
+        str, typer.Option("--client", help="Client of the worker: claude, codex, opencode, copilot or gemini.")
+    ] = DEFAULT,
     role: Annotated[str | None, typer.Option("--role", help="Role of the worker.")] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Only register the mission, and print the environment for your own client.")
@@ -50,16 +57,19 @@ def start(
     """Start an agent that works on a goal on its own.
 
     The worker runs in a new tmux session. If an agent runs this command, it receives the result when the worker has
-    finished. Arguments after `--` are passed to Claude Code.
+    finished. Arguments after `--` are passed to the client.
     """
-    client = ApiClient.local()
+    api, chosen = ApiClient.local(), find_client(client)
+    require(chosen.name, Capability.MISSION)
     if not record:
-        find_client()
+        find_program(chosen)
         tmux.require_tmux()
     mode = "background" if background else "mission"
     text = read_text(goal)
-    mission = client.start_mission(text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role)
-    session = None if record else _start_worker(client, mission, text, context.args)
+    mission = api.start_mission(
+        text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role, client=chosen.name
+    )
+    session = None if record else _start_worker(api, chosen, mission, text, context.args)
     if as_json:
         output.write_json({**mission, "tmux_session": session})
         return
@@ -67,23 +77,23 @@ def start(
     output.screen().show(mission_started(mission, session), then=then)
 
 
-def _start_worker(client: ApiClient, mission: Json, goal: str, arguments: list[str]) -> str:
+def _start_worker(api: ApiClient, client: Client, mission: Json, goal: str, arguments: list[str]) -> str:
     """Start the worker in a new tmux session. If that fails, the mission is abandoned."""
     worker = mission["workers"][0]["name"]
-    headless = ["-p"] if mission["mode"] == "background" else []
     given = [
         "run",
+        client.name,
         "--here",
         f"--mission={mission['id']}",
         f"--mode={mission['mode']}",
-        worker_prompt(goal),
-        *headless,
+        f"--prompt={worker_prompt(goal)}",
+        *["--headless"] * (mission["mode"] == "background"),
         *arguments,
     ]
     try:
         open_session(find_paths(), tmux_name(worker), Job(given, worker_environment()), str(Path.cwd()))
     except HeadspaceError as error:
-        client.finish_mission(mission["id"], "abandoned", f"it could not be started: {error.message}")
+        api.finish_mission(mission["id"], "abandoned", f"it could not be started: {error.message}")
         raise
     return tmux_name(worker)
 

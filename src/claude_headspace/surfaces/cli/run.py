@@ -1,4 +1,4 @@
-"""CLI commands that start Claude Code: `run`, `resume`. They exit with its exit code."""
+"""CLI commands that start a client: `run`, `resume`. They exit with its exit code."""
 
 import os
 import subprocess
@@ -11,7 +11,9 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.claude_code.environment import resume_options
+from claude_headspace.clients.capabilities import find_client, require
+from claude_headspace.clients.client import Capability, Client
+from claude_headspace.clients.programs import headless_arguments, resume_arguments, split_client, start_arguments
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
@@ -24,7 +26,7 @@ from claude_headspace.surfaces.launch.start_client import (
     ClientProcess,
     Job,
     client_environment,
-    find_client,
+    find_program,
     new_headspace_id,
     open_session,
     pause,
@@ -37,6 +39,7 @@ from claude_headspace.surfaces.launch.supervise import Supervisor, reject_sessio
 
 @examples(
     "headspace run",
+    "headspace run codex",
     "headspace run --name login-fix --model opus",
     'headspace run -d "Fix the flaky test"',
     'headspace run --supervise --prompt "Fix the flaky test"',
@@ -59,51 +62,65 @@ def run(
     detached: Annotated[
         bool, typer.Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
     ] = False,
+    headless: Annotated[bool, typer.Option("--headless", hidden=True)] = False,
     job: Annotated[Path | None, typer.Option("--job", hidden=True)] = None,
 ) -> None:
-    """Start Claude Code as a registered agent.
+    """Start a client as a registered agent.
 
-    Inside tmux the agent runs in this pane, otherwise in a new tmux session. All further arguments are passed to Claude
-    Code. Exits with the code of Claude Code, or with 3 without a daemon, 4 if the daemon rejects the agent, 127 if
-    Claude Code is not installed.
+    The first argument can name the client: claude, codex, opencode, copilot or gemini. Without a name, Claude Code is
+    started. Inside tmux the agent runs in this pane, otherwise in a new tmux session. All further arguments are passed
+    to the client. Exits with the code of the client, or with 3 without a daemon, 4 if the daemon rejects the agent, 127
+    if the client is not installed.
     """
     if job is not None:
         _run_job(job)
+    client, arguments = split_client(context.args)
+    require(client.name, Capability.RUN)
     if supervise:
-        reject_session_options(context.args)
-    client, program = ApiClient.local(), find_client()
+        require(client.name, Capability.SUPERVISE)
+        reject_session_options(client.name, arguments)
+    api, program = ApiClient.local(), find_program(client)
     inside = bool(os.environ.get("TMUX"))
     attributes = {"name": name, "role": role, "mode": mode, "mission": mission}
     if detached or (not inside and not here and tmux.is_installed() and sys.stdin.isatty()):
         options = {**attributes, "prompt": prompt}
         given = [f"--{key}={value}" for key, value in options.items() if value] + ["--supervise"] * supervise
-        _run_in_new_session(["run", *given, "--here", *context.args], name, detached=detached)
-    _launch(client, [program, *context.args], prompt, supervise=supervise, **attributes)
+        _run_in_new_session(["run", client.name, *given, "--here", *arguments], name, detached=detached)
+
+    def command(text: str) -> list[str]:
+        return [program, *(headless_arguments if headless else start_arguments)(client.name, arguments, text)]
+
+    _launch(api, client, command, prompt, supervise=supervise, **attributes)
 
 
 def _launch(
-    client: ApiClient, command: Sequence[str], prompt: str, *, supervise: bool, **attributes: str | None
+    api: ApiClient,
+    client: Client,
+    command: Callable[[str], Sequence[str]],
+    prompt: str,
+    *,
+    supervise: bool,
+    **attributes: str | None,
 ) -> None:
-    """Register the agent, run its client here, and report its end."""
+    """Register the agent, run its client here, and report its end. `command` makes the command for a first prompt."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
     _warn_about_role(role)
     headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
-    env = client_environment(client.url, headspace_id, session, role, mode, mission)
+    env = client_environment(client, api.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
     try:
-        agent = client.register(headspace_id, directory, **where, supervised=supervise, **attributes)
+        agent = api.register(headspace_id, directory, client=client.name, **where, supervised=supervise, **attributes)
     except DaemonMissing:
         raise
     except HeadspaceError as error:
         raise RegistrationRefused(error.code, error.message, error.hint) from error
 
     def start(restart_prompt: str | None) -> ClientProcess:
-        text = prompt if restart_prompt is None else restart_prompt
-        return ClientProcess([*command, "--", text] if text else command, env, directory)
+        return ClientProcess(command(prompt if restart_prompt is None else restart_prompt), env, directory)
 
     code, pid = _run_supervised(agent["id"], start) if supervise else _run_once(start)
     with suppress(HeadspaceError):
-        client.close(agent["id"], f"exited with {code}", pid)
+        api.close(agent["id"], f"exited with {code}", pid)
     raise typer.Exit(code)
 
 
@@ -156,17 +173,26 @@ def _run_job(path: Path) -> None:
     raise typer.Exit(code)
 
 
-@examples("headspace resume calm-otter", 'headspace resume calm-otter "Go on."')
-def resume(context: typer.Context, agent: AgentArgument) -> None:
+@examples(
+    "headspace resume calm-otter",
+    'headspace resume calm-otter --prompt "Go on."',
+    "headspace resume calm-otter --verbose",
+)
+def resume(
+    context: typer.Context,
+    agent: AgentArgument,
+    prompt: Annotated[str, typer.Option("--prompt", help="First prompt of the resumed session.")] = "",
+) -> None:
     """Resume an ended agent in this terminal.
 
-    Runs `claude --resume` in the directory of the agent. All further arguments are passed to Claude Code. Exits with
-    the code of Claude Code.
+    Runs the client of the agent in the directory of the agent, for instance `claude --resume` or `codex resume`. All
+    further arguments are passed to the client. Exits with the code of the client.
     """
-    client, program = ApiClient.local(), find_client()
-    found = client.agent(agent)
+    api = ApiClient.local()
+    found = api.agent(agent)
+    client = find_client(found["client"])
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
-    env = client_environment(client.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
-    command = [program, *resume_options(session_id), *context.args]
+    env = client_environment(client, api.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
+    command = [find_program(client), *resume_arguments(client.name, session_id, context.args, prompt)]
     raise typer.Exit(ClientProcess(command, {**env, **variables}, directory).wait())

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.claude_code.hooks.installation import DEFAULT_BASH, STATUS_LINE_SCRIPT
+from claude_headspace.clients.claude_code.hooks.installation import STATUS_LINE_SCRIPT
+from claude_headspace.clients.hook_files import DEFAULT_BASH
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import examples

@@ -11,8 +11,9 @@ import typer
 
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import Change, ConfigDir
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.version import find_version
+from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
@@ -86,9 +87,9 @@ def _agree_on_hooks(configs: Sequence[ConfigDir], *, yes: bool) -> tuple[list[Ch
 
 def _hooks_outcome(plan: Change, *, yes: bool) -> str:
     """What happens to the hooks of a directory: plugin, updated, installed, declined or not asked."""
-    if installation.has_hooks(plan.config):
+    if installation.has_hooks(ConfigDir(plan.config.path)):
         return "updated"
-    if installation.find_plugins(plan.config):
+    if installation.find_plugins(ConfigDir(plan.config.path)):
         return "plugin"
     if yes:
         return "installed"

@@ -25,6 +25,7 @@ from claude_headspace.clients.claude_code.hooks.registration import Registration
 from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.clients.claude_code.transcript_files import TRANSCRIPTS
 from claude_headspace.clients.config_dirs import known_config_dirs
+from claude_headspace.clients.hook_files import HOOK_SCRIPT, read_conf
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
@@ -171,7 +172,7 @@ def _spool(paths: Paths) -> Iterator[Check]:
 
 
 def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
-    script = next((config.script for config in configs if config.script.exists()), installed.HOOK_SCRIPT)
+    script = next((config.script for config in configs if config.script.exists()), HOOK_SCRIPT)
     with script.open(encoding="utf-8") as file:
         program = file.readline().removeprefix("#!").split()[0]
     try:
@@ -275,7 +276,7 @@ def _files(config: ConfigDir, paths: Paths) -> Iterator[Check]:
         return
     if not os.access(config.script, os.X_OK):
         yield failed("script", "not executable", f"Run `chmod 700 {config.script}`.")
-    elif _body(config.script) != _body(installed.HOOK_SCRIPT):
+    elif _body(config.script) != _body(HOOK_SCRIPT):
         yield failed("script", "from another version", INSTALL)
     else:
         yield ok("script", "from this version")
@@ -325,7 +326,7 @@ def _token(config: ConfigDir, paths: Paths) -> Check:
     """Whether the daemon accepts the token of the hook script, at the address that the script uses."""
     try:
         host, port, _pid = paths.address_file.read_text(encoding="utf-8").split()
-        status = _post_probe(host, int(port), installed.read_conf(config.conf).get("token", ""))
+        status = _post_probe(host, int(port), read_conf(config.conf).get("token", ""))
     except (OSError, ValueError, http.client.HTTPException) as error:
         return failed("token", f"the daemon does not answer: {error}", "Restart the daemon; see `headspace logs`.")
     if status != 204:

@@ -20,7 +20,9 @@ from types import FrameType
 import msgspec
 
 from claude_headspace.clients import environment
-from claude_headspace.clients.claude_code import environment as claude_code
+from claude_headspace.clients.capabilities import find_client, require
+from claude_headspace.clients.client import Capability, Client
+from claude_headspace.clients.programs import config_dir_of
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
@@ -33,14 +35,14 @@ ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 FORWARDED = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def find_client() -> str:
-    """The path of the client's program."""
-    found = shutil.which(claude_code.PROGRAM)
+def find_program(client: Client) -> str:
+    """The path of a client's program."""
+    found = shutil.which(client.program)
     if found is None:
         raise ClientMissing(
             "client_missing",
-            f"The program `{claude_code.PROGRAM}` was not found.",
-            f"Install {claude_code.TITLE}, or add it to your PATH.",
+            f"The program `{client.program}` was not found.",
+            f"Install {client.title}, or add it to your PATH.",
         )
     return found
 
@@ -51,6 +53,7 @@ def worker_environment() -> dict[str, str]:
 
 
 def client_environment(
+    client: Client,
     url: str,
     headspace_id: str,
     session: str | None,
@@ -58,7 +61,10 @@ def client_environment(
     mode: str | None = None,
     mission: str | None = None,
 ) -> dict[str, str]:
-    """The environment of a client: inherited variables, and those that identify the agent in its hooks."""
+    """The environment of a client: inherited variables, and those that identify the agent in its hooks.
+
+    A client that a tool of another client starts does not inherit the variables of that tool.
+    """
     ids = {
         environment.MISSION: mission or "",
         environment.DAEMON_URL: url,
@@ -68,7 +74,8 @@ def client_environment(
         environment.ROLE: role or "",
         environment.MODE: mode or "",
     }
-    inherited = {name: value for name, value in os.environ.items() if name not in ids}
+    dropped = environment.tool_variables_of_others(client.name, os.environ).union(ids)
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
     return inherited | {name: value for name, value in ids.items() if value}
 
 
@@ -125,6 +132,7 @@ def pause(seconds: float) -> bool:
 def resume_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
     """The session to resume, its directory and its variables. Raises an error if the agent cannot be resumed."""
     name = agent["name"]
+    require(agent["client"], Capability.RESUME)
     if agent["host"] != host:
         raise BadRequest(
             "elsewhere", f"{name} ran on {agent['host']}.", f"Resume it there: its files are not on {host}."
@@ -147,10 +155,12 @@ def _is_directory(path: str | None) -> bool:
 
 def _config_variables(agent: Json) -> dict[str, str]:
     """The config dir of the transcript of the session, if it is not the default one."""
-    found = claude_code.config_dir_of((agent["session"] or {}).get("transcript_path") or "")
-    usual = Path(claude_code.config_dir(os.environ)).expanduser()
+    client = find_client(agent["client"])
+    variable = client.config_variable or ""
+    found = config_dir_of(client.name, (agent["session"] or {}).get("transcript_path") or "")
+    usual = Path(os.environ.get(variable) or client.default_config_dir).expanduser()
     is_other = found is not None and Path(found) != usual and _is_directory(found)
-    return {claude_code.CONFIG_VARIABLE: found} if found is not None and is_other else {}
+    return {variable: found} if variable and found is not None and is_other else {}
 
 
 # --- in a new tmux session or window ----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from claude_headspace.clients.claude_code.environment import SESSION_OPTIONS
+from claude_headspace.clients.programs import program_of
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.launch.restart_prompt import UnfinishedPrompt, restart_prompt, unfinished_prompt
 from claude_headspace.surfaces.text.formatting import Json
@@ -66,11 +66,11 @@ class Process(Protocol):
     def was_asked_to_end(self) -> bool: ...
 
 
-def reject_session_options(arguments: Sequence[str]) -> None:
+def reject_session_options(client: str, arguments: Sequence[str]) -> None:
     """Raise an error for options that continue a session: a restart with them would restore the full context."""
     for given in arguments:
         name = given.partition("=")[0]
-        if name in SESSION_OPTIONS:
+        if name in program_of(client).session_options:
             raise BadRequest(
                 "not_supervised",
                 f"{name} continues a session, but --supervise starts new sessions.",

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients import settings_change as installed
 from claude_headspace.clients.claude_code.hooks import inspection
-from claude_headspace.clients.claude_code.hooks import installation as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install, plan_uninstall
+from claude_headspace.clients.claude_code.hooks.installer import INSTALLER
+from claude_headspace.clients.hook_inspection import file_problems
 
 TOKEN = "hs_ingest_1"
 
@@ -24,7 +26,7 @@ def config(tmp_path: Path) -> ConfigDir:
 
 def texts(config: ConfigDir, tmp_path: Path) -> list[str]:
     """All problems of an installation."""
-    found = [*inspection.hook_problems(config, "settings"), *inspection.file_problems(config, tmp_path / "state")]
+    found = [*inspection.hook_problems(config, "settings"), *file_problems(config, tmp_path / "state")]
     return [problem.text for problem in (*found, *inspection.switch_problems(config.settings, "settings"))]
 
 
@@ -37,7 +39,7 @@ def test_a_fresh_installation_has_no_problem(config: ConfigDir, tmp_path: Path, 
     installed.install(plan_install(config, REGISTERED, url), tmp_path / "state", TOKEN)
     expected = ["the hooks in settings use HTTP, which gets no decisions"] if url else []
     assert texts(config, tmp_path) == expected
-    assert inspection.repair(config, tmp_path / "state", TOKEN) == []
+    assert INSTALLER.repair(config.path, tmp_path / "state", TOKEN) == []
 
 
 @pytest.mark.parametrize(
@@ -96,15 +98,15 @@ def test_nothing_is_repaired_after_a_removal(config: ConfigDir, tmp_path: Path) 
     plan = plan_uninstall(config)
     config.settings.unlink()
     config.script.unlink()
-    assert inspection.repair(config, tmp_path / "state", TOKEN) == []
+    assert INSTALLER.repair(config.path, tmp_path / "state", TOKEN) == []
     assert not config.script.exists()
     installed.uninstall(plan)
-    assert inspection.repair(config, tmp_path / "state", TOKEN) == []
+    assert INSTALLER.repair(config.path, tmp_path / "state", TOKEN) == []
 
 
 def test_the_files_of_another_installation_are_not_touched(config: ConfigDir, tmp_path: Path) -> None:
     """Its token stays, and the problem is reported."""
-    assert inspection.repair(config, tmp_path / "other", "hs_ingest_2") == []
+    assert INSTALLER.repair(config.path, tmp_path / "other", "hs_ingest_2") == []
     assert TOKEN in config.conf.read_text()
-    [problem] = inspection.file_problems(config, tmp_path / "other")
+    [problem] = file_problems(config, tmp_path / "other")
     assert "another Headspace" in problem.text

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.claude_code.hooks import installation as installed
+from claude_headspace.clients import settings_change as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install, plan_uninstall
+from claude_headspace.clients.hook_files import HOOK_SCRIPT
 from claude_headspace.errors import BadConfiguration
 
 ORIGINAL = b'{\n    "model":   "opus",  "permissions": {"allow": ["Bash(ls)"]},\n    "pi": 3.10\n}'
@@ -52,7 +53,7 @@ def test_all_files_are_installed(config: ConfigDir) -> None:
     assert mode(config.conf) == 0o600
     assert config.conf.read_text() == "token=hs_ingest_1\n"
     assert config.state_link.readlink() == Path("/var/state/headspace")
-    assert config.script.read_text() == installed.HOOK_SCRIPT.read_text()
+    assert config.script.read_text() == HOOK_SCRIPT.read_text()
     hook = json.loads(config.settings.read_text())["hooks"]["Stop"][0]["hooks"][0]
     assert hook["command"] == str(config.path / "hooks" / "notify-headspace.sh")
     assert Path(hook["command"]).is_absolute()
@@ -167,7 +168,7 @@ def test_installing_again_updates_token_and_script(config: ConfigDir) -> None:
     config.script.write_text("an old version")
     install(config, number=2)
     assert "hs_ingest_2" in config.conf.read_text()
-    assert config.script.read_text() == installed.HOOK_SCRIPT.read_text()
+    assert config.script.read_text() == HOOK_SCRIPT.read_text()
 
 
 def test_the_transport_can_be_changed(config: ConfigDir) -> None:

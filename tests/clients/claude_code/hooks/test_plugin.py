@@ -11,7 +11,8 @@ import pytest
 
 from claude_headspace import __version__
 from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, write_script
+from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.hook_files import write_script
 from tests.support_hooks import Hooks
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients import settings_change
 from claude_headspace.clients.claude_code.hooks import installation
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
 from claude_headspace.clients.claude_code.hooks.registration import Registration, read_registration
@@ -28,7 +29,7 @@ def state(tmp_path: Path) -> Path:
 
 def install(config: ConfigDir, state: Path) -> None:
     """Install one hook."""
-    installation.install(installation.plan_install(config, ["Stop"]), state, "token")
+    settings_change.install(installation.plan_install(config, ["Stop"]), state, "token")
 
 
 def written(config: ConfigDir, settings: dict[str, Any], state: Path) -> Registration:

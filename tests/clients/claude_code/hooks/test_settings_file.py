@@ -8,14 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
-from claude_headspace.clients.claude_code.hooks.settings_file import (
-    hook_entries,
-    is_own_hook,
-    merge,
-    parse,
-    registered_hooks,
-    remove,
-)
+from claude_headspace.clients.claude_code.hooks.settings_file import hook_entries, remove
+from claude_headspace.clients.hook_settings import is_own_hook, merge, parse, registered_hooks
 from claude_headspace.errors import BadConfiguration
 
 SCRIPT = "/home/me/.claude/hooks/notify-headspace.sh"

@@ -3,17 +3,16 @@
 Never raises: settings that cannot be read are a problem that the result names. Claude Code cannot read them either.
 """
 
-import os
 import re
 from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hooks import settings_file
 from claude_headspace.clients.claude_code.hooks.inspection import managed_files, switch_problems
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, find_plugins
-from claude_headspace.clients.claude_code.hooks.settings_file import Json
 from claude_headspace.clients.files import read_file
+from claude_headspace.clients.hook_inspection import unusable_files
+from claude_headspace.clients.hook_settings import Json, all_hooks, parse, registered_hooks
 from claude_headspace.errors import HeadspaceError
 
 _REPORTING_COMMAND = re.compile(r"(^|[\s/'\"])(claude-)?headspace['\"]? hook [\w-]+")
@@ -45,10 +44,10 @@ def read_registration(config: ConfigDir, state: Path) -> Registration:
     plugins = tuple(find_plugins(config))
     try:
         content = read_file(config.settings)
-        settings = settings_file.parse(content.decode(), str(config.settings)) if content is not None else None
+        settings = parse(content.decode(), str(config.settings)) if content is not None else None
     except (HeadspaceError, OSError, UnicodeDecodeError) as error:
         return Registration(config, plugins=plugins, problem=str(error))
-    hooks = tuple(settings_file.registered_hooks(settings or {}))
+    hooks = tuple(registered_hooks(settings or {}))
     reporting = tuple(_reporting_events(settings or {}))
     return Registration(config, settings, hooks, reporting, plugins, _problem(config, state, hooks))
 
@@ -60,20 +59,9 @@ def _problem(config: ConfigDir, state: Path, hooks: tuple[tuple[str, Json], ...]
             return found.text
     if all("command" not in hook for _, hook in hooks):
         return None
-    if not os.access(config.script, os.X_OK):
-        return f"{config.script} is missing or not executable"
-    if not _leads_to(config.state_link, state):
-        return f"{config.state_link} does not point to {state}, the state directory of this installation"
-    return None
-
-
-def _leads_to(link: Path, state: Path) -> bool:
-    try:
-        return link.readlink() == state
-    except OSError:
-        return False
+    return unusable_files(config, state)
 
 
 def _reporting_events(settings: Json) -> list[str]:
-    hooks = settings_file.all_hooks(settings)
+    hooks = all_hooks(settings)
     return [event for event, hook in hooks if _REPORTING_COMMAND.search(str(hook.get("command", "")))]

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
+from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.kernel.acts import (
     Act,
     AgentClosed,
@@ -37,6 +38,8 @@ class Registration(msgspec.Struct, frozen=True):
     headspace_id: Annotated[str, Meta(max_length=100)]
     cwd: Directory
     name: ShortText = ""
+    client: ShortText = DEFAULT
+    """The client that it runs in: its name or its program."""
     role: ShortText | None = None
     mode: ShortText | None = None
     mission: ShortText | None = None
@@ -97,7 +100,11 @@ async def register(context: ApiContext, request: Request) -> AgentView:
         supervised=wanted.supervised,
     )
     agent = await context.actions.register(
-        act, wanted.headspace_id, tmux_session=wanted.tmux_session, tmux_pane=wanted.tmux_pane
+        act,
+        wanted.headspace_id,
+        client=wanted.client,
+        tmux_session=wanted.tmux_session,
+        tmux_pane=wanted.tmux_pane,
     )
     return agent_view(agent)
 

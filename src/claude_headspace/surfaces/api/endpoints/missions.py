@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
+from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.errors import BadRequest, Forbidden
 from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
@@ -40,6 +41,8 @@ class NewMission(msgspec.Struct, frozen=True, kw_only=True):
     conversation: ShortText | None = None
     """The agent that receives the report; by default the agent that sends the request."""
     name: ShortText = ""
+    client: ShortText = DEFAULT
+    """The client of the worker: its name or its program."""
     role: ShortText | None = None
 
 
@@ -97,7 +100,7 @@ async def start(context: ApiContext, request: Request) -> MissionOverview:
         by=started_by,
         conversation_id=conversation.id if conversation else None,
     )
-    agent = await context.actions.register(act, mission_id)
+    agent = await context.actions.register(act, mission_id, client=wanted.client)
     assert agent.mission is not None
     return await asyncio.to_thread(context.read.missions.details, [(agent, agent.mission)])
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
-from claude_headspace.clients.claude_code.hooks.installation import Change
+from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line

@@ -1,0 +1,12 @@
+"""How Claude Code is started. Pure."""
+
+from claude_headspace.clients.program import Program
+
+PROGRAM = Program(
+    prompt=("--", "{}"),
+    headless=("-p",),
+    headless_prompt=("--", "{}"),
+    resume=("--resume", "{}"),
+    session_options=("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport"),
+    transcript_dir="projects",
+)

@@ -1,0 +1,19 @@
+"""How Codex is started. Pure.
+
+By default Codex runs all sessions of a user in one shared process in the background. Its hooks and shells then have the
+environment of the terminal that started this process first, so they do not show in which pane the agent runs.
+`headspace run` and `headspace resume` start Codex without it.
+"""
+
+from claude_headspace.clients.program import Program
+
+PROGRAM = Program(
+    prompt=("--", "{}"),
+    headless=("exec",),
+    headless_prompt=("--", "{}"),
+    resume=("resume", "{}"),
+    session_options=("resume", "fork"),
+    own_options=("-c", "features.daemon_auto_start=false"),
+    own_setting="daemon",
+    transcript_dir="sessions",
+)

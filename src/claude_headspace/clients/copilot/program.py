@@ -1,0 +1,12 @@
+"""How Copilot CLI is started. Pure. Only two Esc shortly after each other interrupt a turn."""
+
+from claude_headspace.clients.program import Program
+
+PROGRAM = Program(
+    prompt=("--interactive={}",),
+    headless_prompt=("--prompt={}",),
+    resume=("--resume={}",),
+    session_options=("--continue", "-r", "--resume", "--session-id", "--connect"),
+    transcript_dir="session-state",
+    interrupt_keys=("Escape", "Escape"),
+)

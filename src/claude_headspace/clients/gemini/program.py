@@ -1,0 +1,10 @@
+"""How Gemini CLI is started. Pure."""
+
+from claude_headspace.clients.program import Program
+
+PROGRAM = Program(
+    prompt=("--prompt-interactive={}",),
+    headless_prompt=("--prompt={}",),
+    resume=("--resume={}",),
+    session_options=("-r", "--resume", "--session-file", "--session-id"),
+)

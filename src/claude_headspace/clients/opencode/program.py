@@ -1,0 +1,12 @@
+"""How opencode is started. Pure. The first Esc asks, the second one interrupts."""
+
+from claude_headspace.clients.program import Program
+
+PROGRAM = Program(
+    prompt=("--prompt={}",),
+    headless=("run",),
+    headless_prompt=("--", "{}"),
+    resume=("-s", "{}"),
+    session_options=("-c", "--continue", "-s", "--session", "--fork"),
+    interrupt_keys=("Escape", "Escape"),
+)

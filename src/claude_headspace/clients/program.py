@@ -1,0 +1,36 @@
+"""How the program of a client is started: the arguments for a prompt, a session, and a run without a terminal. Pure.
+
+Each package in `clients/` has a module `program` with one `Program`. `clients/programs.py` lists them.
+"""
+
+import msgspec
+
+VALUE = "{}"
+"""Stands for the prompt or the session id in the arguments of a `Program`."""
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of a client's program."""
+
+    prompt: tuple[str, ...]
+    """The first prompt of an interactive session. It comes after all other arguments."""
+    headless: tuple[str, ...] = ()
+    """Runs one prompt without a terminal and exits. It comes before the user's arguments."""
+    headless_prompt: tuple[str, ...]
+    """The prompt of such a run, after all other arguments."""
+    resume: tuple[str, ...]
+    """Resumes a session, before the user's arguments."""
+    session_options: tuple[str, ...]
+    """Arguments that continue a session."""
+
+    own_options: tuple[str, ...] = ()
+    """What `headspace run` and `headspace resume` add."""
+    own_setting: str = ""
+    """The setting that `own_options` change. They are not added if the user's arguments name it."""
+
+    transcript_dir: str = ""
+    """The directory of transcripts below the config dir; empty if a transcript does not show the config dir."""
+    interrupt_keys: tuple[str, ...] = ("Escape",)
+    """The keys that interrupt a turn."""
+    dialog_keys: tuple[str, ...] = ("Escape",)
+    """The keys that dismiss a dialog, and end the turn with it."""

@@ -1,0 +1,143 @@
+"""Answers as keystrokes: for clients whose dialogs can be answered only in their terminal.
+
+The dialog is read from the screen of the agent's pane. It must be the one of the wait (`clients/dialog.py`).
+
+Rules
+- Before every key, the pane is found again: it must still run the client. The dialog is read again: it must still be
+  the one of the wait.
+- The selection moves step by step, and each step is checked on the screen. Enter is pressed only while the wanted
+  option is selected and shows the typed text.
+- A dialog into which somebody has typed is left alone.
+- An answer counts as delivered when the dialog is gone.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+
+from claude_headspace.clients.dialog import Choice, Dialog, Key, choose, find_mismatch, squeeze
+from claude_headspace.clients.dialogs import ReadDialog
+from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.tools import ToolUse
+from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.outputs import tmux
+from claude_headspace.outputs.pane_input import PaneInput
+from claude_headspace.outputs.tmux import Refused
+
+ANSWERABLE = ("permission", "question")
+"""The kinds of waits that have a dialog with keys."""
+SCREEN_SECONDS = 3.0
+"""How long a client may take to show the effect of a key."""
+POLL_SECONDS = 0.05
+_SEQUENCE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|[\x0e\x0f]")
+
+FindCall = Callable[[Wait], ToolUse | None]
+"""Finds the tool call of a wait in the log: what people are shown. None if there is none."""
+
+
+class KeystrokeChannel:
+    """Gives answers to the clients of one kind by pressing keys in their panes."""
+
+    def __init__(self, read_dialog: ReadDialog, find_call: FindCall, panes: PaneInput) -> None:
+        self._read_dialog = read_dialog
+        self._find_call = find_call
+        self._panes = panes
+
+    def accepts(self, agent: Agent, wait: Wait) -> bool:
+        """Whether this wait could be answered now: its client runs in a pane."""
+        if agent.tmux_pane is None or agent.pid is None or wait.kind not in ANSWERABLE:
+            return False
+        return len(wait.questions) == 1 if wait.kind == "question" else wait.tool is not None
+
+    async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
+        """Answer the dialog. Raises `Refused`, with what to do, if it is not the one of the wait."""
+        async with self._panes.lock(agent):
+            await asyncio.to_thread(self._deliver, agent, wait, answer)
+
+    def _deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
+        use = self._find_call(wait)
+        pane = _DialogPane(agent, self._read_dialog, lambda dialog: find_mismatch(dialog, wait, use))
+        dialog = pane.read()
+        plan = choose(dialog, wait, answer)
+        match plan:
+            case str():
+                raise pane.refusal(plan)
+            case Key():
+                pane.press(plan.key)
+            case Choice():
+                pane.select(plan)
+        pane.wait_until_gone(dialog)
+
+
+class _DialogPane:
+    """The pane of an agent while its dialog is being answered."""
+
+    def __init__(self, agent: Agent, read_dialog: ReadDialog, mismatch: Callable[[Dialog], str | None]) -> None:
+        self._agent = agent
+        self._read_dialog = read_dialog
+        self._mismatch = mismatch
+
+    def refusal(self, reason: str) -> Refused:
+        """Nothing more is pressed."""
+        hint = f"Answer it in the terminal: `headspace jump {self._agent.name}` shows it."
+        return Refused("dialog_not_answered", reason, hint)
+
+    def read(self) -> Dialog:
+        """The dialog on the screen now. Raises `Refused` if it is not the one of the wait."""
+        dialog = self._wait_for(lambda shown: shown is not None)
+        if dialog is None:
+            raise self.refusal(f"{self._agent.name} shows no dialog that Headspace can read.")
+        if (problem := self._mismatch(dialog)) is not None:
+            raise self.refusal(problem)
+        return dialog
+
+    def press(self, key: str) -> None:
+        """Press a key, if the dialog is still the one of the wait."""
+        self.read()
+        tmux.press_key(self._pane(), key)
+
+    def select(self, choice: Choice) -> None:
+        """Select an option, type its text, and press Enter."""
+        dialog = self.read()
+        if dialog.typed:
+            raise self.refusal("Somebody has typed into the dialog.")
+        while dialog.selected != choice.option:
+            dialog = self._move(dialog, 1 if choice.option > dialog.selected else -1)
+        if choice.text:
+            tmux.insert_text(self._pane(), choice.text)
+            self._expect(lambda shown: squeeze(shown.typed) == squeeze(choice.text))
+        final = self.read()
+        if final.selected != choice.option or squeeze(final.typed) != squeeze(choice.text):
+            raise self.refusal("The dialog was changed meanwhile.")
+        tmux.press_key(self._pane(), "Enter")
+
+    def _move(self, dialog: Dialog, step: int) -> Dialog:
+        wanted = dialog.selected + step
+        self.press("Down" if step > 0 else "Up")
+        self._expect(lambda shown: shown.selected == wanted)
+        return self.read()
+
+    def _expect(self, is_done: Callable[[Dialog], bool]) -> None:
+        shown = self._wait_for(lambda now: now is not None and is_done(now))
+        if shown is None or not is_done(shown):
+            raise self.refusal("The dialog did not react as expected.")
+
+    def wait_until_gone(self, dialog: Dialog) -> None:
+        """Wait until the client has taken the answer."""
+        if dialog.is_same(self._wait_for(lambda shown: not dialog.is_same(shown))):
+            raise self.refusal("The client did not close the dialog.")
+
+    def _wait_for(self, is_done: Callable[[Dialog | None], bool]) -> Dialog | None:
+        """Read the dialog until it is as wanted or time is up: the client draws its screen in steps."""
+        deadline = time.monotonic() + SCREEN_SECONDS
+        while not is_done(shown := self._read()) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        return shown
+
+    def _read(self) -> Dialog | None:
+        screen = tmux.read_screen(self._pane()).text
+        return self._read_dialog([_SEQUENCE.sub("", line) for line in screen.split("\n")])
+
+    def _pane(self) -> tmux.Pane:
+        return tmux.find_agent_pane(self._agent.name, self._agent.tmux_pane, self._agent.pid)

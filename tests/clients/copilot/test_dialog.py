@@ -1,0 +1,124 @@
+"""The dialogs of Copilot CLI, from recorded screens."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_headspace.clients.copilot.dialog import read_dialog
+from claude_headspace.clients.dialog import Dialog, Role
+
+REFUSAL = "No, and tell Copilot what to do differently (Esc to stop)"
+SCREENS = Path(__file__).parent / "screens"
+
+
+def read(name: str, *changes: tuple[str, str]) -> Dialog | None:
+    """The dialog of a recorded screen, in which some texts are replaced."""
+    text = (SCREENS / f"{name}.txt").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return read_dialog(text.split("\n"))
+
+
+def test_a_command() -> None:
+    """The dialog shows its command, and three options; only the first allows nothing but this call."""
+    dialog = read("permission-command")
+    assert dialog is not None
+    assert (dialog.kind, dialog.command) == ("permission", "touch a1 && echo done > b1")
+    assert [(each.role, each.takes_text) for each in dialog.options] == [
+        (Role.ALLOW, False),
+        (Role.OTHER, False),
+        (Role.DENY, True),
+    ]
+    assert (dialog.selected, dialog.typed, dialog.is_complete) == (0, "", True)
+
+
+def test_a_typed_refusal() -> None:
+    """The text of a refusal replaces the label of its option."""
+    dialog = read(
+        "permission-command",
+        ("❯ 1. Yes", "  1. Yes"),
+        (f"  3. {REFUSAL}", f"❯ 3. {'use another name (Esc to stop)':{len(REFUSAL)}}"),
+    )
+    untouched = read("permission-command")
+    assert dialog is not None
+    assert (dialog.selected, dialog.typed) == (2, "use another name")
+    assert dialog.is_same(untouched)
+
+
+def test_a_new_file() -> None:
+    """The dialog shows the path and every line."""
+    dialog = read("permission-create")
+    assert dialog is not None
+    assert dialog.command == ""
+    assert {"hello", "world", "/home/sam/app/new.txt?"} <= set(dialog.text.split())
+
+
+def test_a_path_outside_the_project() -> None:
+    """Its refusal takes no text."""
+    dialog = read("permission-path")
+    assert dialog is not None
+    assert "/etc/hostname" in dialog.text
+    assert [(each.role, each.takes_text) for each in dialog.options if each.role is not Role.OTHER] == [
+        (Role.ALLOW, False),
+        (Role.DENY, False),
+    ]
+
+
+def test_a_dialog_that_does_not_fit() -> None:
+    """Its beginning is not visible."""
+    dialog = read("permission-too-long")
+    assert dialog is not None
+    assert not dialog.is_complete
+
+
+@pytest.mark.parametrize(
+    ("name", "selected", "typed"),
+    [("question-choice", 0, ""), ("question-second", 1, ""), ("question-other", 2, "greenish")],
+)
+def test_a_question(name: str, selected: int, typed: str) -> None:
+    """Its options, the selected one, and the typed text."""
+    dialog = read(name)
+    assert dialog is not None
+    assert dialog.kind == "question"
+    assert "Which colour do you want" in dialog.text
+    assert [(each.label, each.role) for each in dialog.options] == [
+        ("red", Role.ANSWER),
+        ("blue", Role.ANSWER),
+        ("Other", Role.TEXT),
+    ]
+    assert (dialog.selected, dialog.typed, dialog.decline_key) == (selected, typed, "C-d")
+
+
+def test_a_question_for_a_text() -> None:
+    """It has one field to type into."""
+    dialog = read("question-text")
+    assert dialog is not None
+    assert [each.role for each in dialog.options] == [Role.TEXT]
+    assert dialog.typed == ""
+
+
+def test_a_form_is_not_read() -> None:
+    """A form with several fields has other keys."""
+    assert read("question-two-fields") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("enter to select", "enter to continue"),
+        ("❯ 1. Yes ", "❯ 1. Sure"),
+        ("❯ 1. Yes", "  1. Yes"),
+        ("(Esc to stop)", "(Esc to wait)"),
+    ],
+)
+def test_an_unknown_dialog_is_not_read(change: tuple[str, str]) -> None:
+    """Other keys, another first option, no selection, another last option."""
+    assert read("permission-command", change) is None
+
+
+def test_a_dialog_above_other_text_is_not_read() -> None:
+    """Only the last thing on the screen is a dialog."""
+    text = (SCREENS / "permission-command.txt").read_text().rstrip("\n")
+    assert read_dialog([*text.split("\n"), "❯ "]) is None
+    assert read_dialog([]) is None

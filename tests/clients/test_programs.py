@@ -1,0 +1,126 @@
+"""The command lines that start, resume and prompt each client."""
+
+import pytest
+
+from claude_headspace.clients.capabilities import find_client
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.programs import (
+    PROGRAMS,
+    config_dir_of,
+    headless_arguments,
+    resume_arguments,
+    split_client,
+    start_arguments,
+)
+from claude_headspace.errors import BadRequest
+
+TEXT = '- say {x} "hi"\nsecond line'
+"""A prompt that a program could mistake for an option or a pattern."""
+NO_DAEMON = ["-c", "features.daemon_auto_start=false"]
+
+
+def test_every_client_has_a_program() -> None:
+    """Every client can be started."""
+    assert list(PROGRAMS) == list(CLIENTS)
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [
+        ("claude-code", ["--model", "m", "--", TEXT]),
+        ("codex", [*NO_DAEMON, "--model", "m", "--", TEXT]),
+        ("opencode", ["--model", "m", f"--prompt={TEXT}"]),
+        ("copilot", ["--model", "m", f"--interactive={TEXT}"]),
+        ("gemini", ["--model", "m", f"--prompt-interactive={TEXT}"]),
+    ],
+)
+def test_start_with_a_prompt(client: str, arguments: list[str]) -> None:
+    """The prompt comes last, unchanged, in the way of the client."""
+    assert start_arguments(client, ["--model", "m"], TEXT) == arguments
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [("claude-code", []), ("codex", NO_DAEMON), ("opencode", []), ("copilot", []), ("gemini", [])],
+)
+def test_start_without_a_prompt(client: str, arguments: list[str]) -> None:
+    """Only Codex gets an option, which keeps its hooks in the terminal of the agent."""
+    assert start_arguments(client, []) == arguments
+
+
+@pytest.mark.parametrize(
+    "given", [["-c", "features.daemon_auto_start=true"], ["--enable", "daemon_auto_start"], ["--no-daemon"]]
+)
+def test_the_user_decides_about_the_shared_process_of_codex(given: list[str]) -> None:
+    """Headspace adds nothing if the arguments already say whether the shared process is used."""
+    assert start_arguments("codex", given) == given
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [
+        ("claude-code", ["-p", "--model", "m", "--", TEXT]),
+        ("codex", [*NO_DAEMON, "exec", "--model", "m", "--", TEXT]),
+        ("opencode", ["run", "--model", "m", "--", TEXT]),
+        ("copilot", ["--model", "m", f"--prompt={TEXT}"]),
+        ("gemini", ["--model", "m", f"--prompt={TEXT}"]),
+    ],
+)
+def test_headless(client: str, arguments: list[str]) -> None:
+    """A background mission works on its prompt without a terminal."""
+    assert headless_arguments(client, ["--model", "m"], TEXT) == arguments
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [
+        ("claude-code", ["--resume", "ID", "--model", "m", "--", "Go on."]),
+        ("codex", [*NO_DAEMON, "resume", "ID", "--model", "m", "--", "Go on."]),
+        ("opencode", ["-s", "ID", "--model", "m", "--prompt=Go on."]),
+        ("copilot", ["--resume=ID", "--model", "m", "--interactive=Go on."]),
+        ("gemini", ["--resume=ID", "--model", "m", "--prompt-interactive=Go on."]),
+    ],
+)
+def test_resume(client: str, arguments: list[str]) -> None:
+    """The session comes first, then the user's arguments, then the prompt."""
+    assert resume_arguments(client, "ID", ["--model", "m"], "Go on.") == arguments
+
+
+@pytest.mark.parametrize(
+    ("client", "transcript", "config_dir"),
+    [
+        ("claude-code", "/h/.claude/projects/-work/a.jsonl", "/h/.claude"),
+        ("codex", "/h/.codex/sessions/2026/11/16/rollout-a.jsonl", "/h/.codex"),
+        ("copilot", "/h/.copilot/session-state/a/events.jsonl", "/h/.copilot"),
+        ("gemini", "/h/.gemini/tmp/work/chats/session-a.jsonl", None),
+        ("opencode", "/h/.local/share/opencode/opencode.db", None),
+        ("claude-code", "", None),
+    ],
+)
+def test_the_config_dir_of_a_transcript(client: str, transcript: str, config_dir: str | None) -> None:
+    """A session is resumed with the config dir that its transcript is in."""
+    assert config_dir_of(client, transcript) == config_dir
+
+
+@pytest.mark.parametrize(
+    ("given", "client", "rest"),
+    [
+        ([], "claude-code", []),
+        (["Fix it"], "claude-code", ["Fix it"]),
+        (["--model", "codex"], "claude-code", ["--model", "codex"]),
+        (["claude", "codex"], "claude-code", ["codex"]),
+        (["codex", "--model", "m"], "codex", ["--model", "m"]),
+        (["gemini", "gemini"], "gemini", ["gemini"]),
+    ],
+)
+def test_the_first_argument_can_name_a_client(given: list[str], client: str, rest: list[str]) -> None:
+    """By its name or its program; all other arguments are the client's. Without a name it is Claude Code."""
+    found, arguments = split_client(given)
+    assert (found.name, arguments) == (client, rest)
+
+
+def test_an_unknown_client_is_refused() -> None:
+    """The message lists the known ones."""
+    with pytest.raises(BadRequest, match="does not know the client 'aider'") as refusal:
+        find_client("aider")
+    assert "opencode" in str(refusal.value.hint)

@@ -1,0 +1,97 @@
+"""Clients other than Claude Code: run and missions, with programs that stand in for them."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import running_daemon, wait_until
+from tests.terminals import Terminal, needs_tmux, run_in, terminal
+
+pytestmark = needs_tmux
+
+PROGRAM = """
+import json, os, sys
+from pathlib import Path
+seen = {"arguments": sys.argv[1:], "env": dict(os.environ)}
+Path(__file__ + ".seen").write_text(json.dumps(seen))
+"""
+CLIENTS = ("codex", "opencode", "copilot", "gemini")
+
+
+@pytest.fixture(scope="module")
+def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A shared terminal and its daemon, with a program for each client that records how it was started."""
+    folder = tmp_path_factory.mktemp("clients")
+    with running_daemon(folder / "home") as daemon, terminal(folder, daemon) as made:
+        for program in CLIENTS:
+            path = folder / "bin" / program
+            path.write_text(f"#!{sys.executable}\n{PROGRAM}")
+            path.chmod(0o755)
+        yield made
+        assert daemon.verified()
+
+
+def seen(tmux: Terminal, program: str) -> dict[str, Any]:
+    """How a program was started last."""
+    path = Path(tmux.folder / "bin" / f"{program}.seen")
+    wait_until(path.exists, f"a start of {program}")
+    found: dict[str, Any] = json.loads(path.read_text())
+    path.unlink()
+    return found
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_run_registers_an_agent_of_the_client(tmux: Terminal, client: str) -> None:
+    """The board shows the client. Its hooks find the agent by the variables that it inherits."""
+    done = run_in(tmux, "run", client, "--here", "--name", f"runs-{client}", "--model", "m")
+    assert done.returncode == 0, done.stderr
+    agent = tmux.daemon.agent(f"runs-{client}")
+    assert (agent["client"], agent["state"]) == (client, "ended")
+    started = seen(tmux, client)
+    assert started["arguments"][-2:] == ["--model", "m"]
+    assert started["env"]["CLAUDE_HEADSPACE_SESSION_ID"]
+
+
+def test_a_client_does_not_inherit_the_session_of_another_one(tmux: Terminal) -> None:
+    """A client that a tool of another client starts would otherwise act as that agent."""
+    run_in(tmux, "run", "codex", "--here", CLAUDE_CODE_SESSION_ID="outer", CLAUDECODE="1", CODEX_HOME="/kept")
+    env = seen(tmux, "codex")["env"]
+    assert "CLAUDE_CODE_SESSION_ID" not in env
+    assert env["CODEX_HOME"] == "/kept"
+
+
+def test_a_missing_client_is_named(tmux: Terminal) -> None:
+    """The message says which program is missing."""
+    missing = run_in(tmux, "run", "opencode", "--here", PATH="/usr/bin:/bin")
+    assert missing.returncode == 127
+    assert "The program `opencode` was not found" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ((), ["-c", "features.daemon_auto_start=false", "--"]),
+        (("--background",), ["-c", "features.daemon_auto_start=false", "exec", "--"]),
+    ],
+)
+def test_a_mission_runs_in_the_chosen_client(tmux: Terminal, options: tuple[str, ...], first: list[str]) -> None:
+    """The worker gets its goal as the first prompt, and belongs to the mission."""
+    done = run_in(tmux, "mission", "start", "Count the tests", "--client", "codex", "--json", *options)
+    assert done.returncode == 0, done.stderr
+    mission = json.loads(done.stdout)
+    started = seen(tmux, "codex")
+    assert started["arguments"][:-1] == first
+    assert "Count the tests" in started["arguments"][-1]
+    assert started["env"]["MISSION_EXECUTION_ID"] == mission["id"]
+    assert tmux.daemon.agent(mission["workers"][0]["id"])["client"] == "codex"
+
+
+def test_an_unknown_client_starts_no_mission(tmux: Terminal) -> None:
+    """The message lists the clients that Headspace knows."""
+    done = run_in(tmux, "mission", "start", "Count", "--client", "aider")
+    assert done.returncode != 0
+    assert "It knows claude-code, codex" in done.stderr
