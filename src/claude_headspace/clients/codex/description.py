@@ -17,6 +17,7 @@ CLIENT = Client(
     tool_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI"),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.TURN_END, HookKind.SESSION_START}),
     limits={
+        Capability.KEEP_DRAFT: "Codex cannot put a draft aside.",
         Capability.ASK: "Codex has no reply to a hook that asks the user, so a call that a rule asks about is denied.",
         Capability.GRANT: "Codex takes no permanent permission from outside. Choose it in its own dialog.",
         Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",

@@ -22,7 +22,8 @@ CLIENT = Client(
         Capability.EDIT_INPUT: "opencode takes no changed input with an answer. Deny the call and say what to do.",
         Capability.CONTEXT: "Headspace adds no context to sessions of opencode.",
         Capability.KEEP_WORKING: "A plugin cannot keep a turn of opencode from ending.",
-        Capability.SUPERVISE: "opencode compacts its context by itself; Headspace does not restart it.",
+        Capability.KEEP_DRAFT: "opencode cannot put a draft aside.",
+        Capability.SUPERVISE: "opencode cannot be supervised: a new session would not receive the handover.",
         Capability.STATUS_LINE: "opencode has no status line for other programs.",
     },
     notes={
