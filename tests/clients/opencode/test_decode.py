@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.decode import DECODERS, decode
 from claude_headspace.clients.opencode.decode import FACTS, SUBAGENT_FACTS
+from claude_headspace.clients.opencode.events import REGISTERED
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
@@ -139,3 +140,8 @@ def test_usage_and_cost_are_the_clients_own_numbers(tmp_path: Path) -> None:
     costs = [fact.cost_usd for fact in usage if fact.cost_usd is not None]
     assert costs == sorted(costs)
     assert costs[-1] == pytest.approx(0.025596 + 0.002568)
+
+
+def test_the_plugin_reports_what_the_table_says() -> None:
+    """Every reported event has a decoder, and every decoder an event."""
+    assert REGISTERED.keys() == FACTS.keys()
