@@ -31,16 +31,9 @@ def item(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 META = line("session_meta", id=MAIN, session_id=MAIN, cwd="/code", base_instructions={"text": "x"})
-    "session_meta", id=MAIN, session_id=MAIN, cwd="/code", originator="codex-tui", base_instructions={"text": "x"}
-)
-CHILD_META = line(
-    "session_meta",
-    id=CHILD,
-    session_id=MAIN,
-    parent_thread_id=MAIN,
-    cwd="/code",
-    source={"subagent": {"thread_spawn": {"agent_nickname": "Raman", "agent_role": None}}},
-)
+SPAWN = {"agent_nickname": "Raman", "agent_role": None}
+SOURCE = {"subagent": {"thread_spawn": SPAWN}}
+CHILD_META = line("session_meta", id=CHILD, session_id=MAIN, parent_thread_id=MAIN, cwd="/code", source=SOURCE)
 
 
 def rollout(config_dir: Path, thread: str, lines: Iterable[dict[str, Any]]) -> str:
