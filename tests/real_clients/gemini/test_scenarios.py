@@ -11,7 +11,9 @@ from tests.real_clients.homes import GeminiHome
 VERSION = CLIENTS["gemini"].tested_versions[-1]
 CASES = [Case(scenario, VERSION, make_home=GeminiHome) for scenario in ALL]
 CASES_WITHOUT_DAEMON = [
-    Case(scenario, VERSION, with_daemon=False, make_home=GeminiHome) for scenario in ALL if scenario.name in WITHOUT_DAEMON
+    Case(scenario, VERSION, with_daemon=False, make_home=GeminiHome)
+    for scenario in ALL
+    if scenario.name in WITHOUT_DAEMON
 ]
 
 
