@@ -20,6 +20,7 @@ from tests.real_client.scenario import (
     pauses,
     presses,
     reaches,
+    releases,
     shows,
     starts,
     starts_with,
@@ -176,7 +177,7 @@ TURNS = [
         {"Paint it": [reply(asks("Which colour?", "Red", "Blue")), reply(text("I painted it."))]},
         [
             *(*starts_with("Paint it"), shows("waiting: question")),
-            *(answers("Red"), shows("working", "idle")),
+            *(answers("Enter"), shows("working", "idle")),
         ],
         Expected(
             ["completed: Paint it"],
@@ -190,13 +191,24 @@ TURNS = [
     ),
     Scenario(
         "guard",
-        {"Read the key": [reply(tool("read_file", file_path="~/.ssh/id_rsa")), reply(text("I may not read it."))]},
-        [*starts_with("Read the key", *ALLOWED), shows("idle"), model_receives("Headspace")],
-        Expected(["completed: Read the key"], ["USER COMMAND: Read the key", "AGENT COMPLETION: I may not read it."]),
+        {
+            "Set the key": [reply(tool("write_file", file_path=".env", content="KEY=1")), reply(text("I may not."))],
+        },
+        [
+            *(*starts_with("Set the key", *ALLOWED), shows("idle"), has_no_file(".env")),
+            model_receives(".env"),
+        ],
+        Expected(["completed: Set the key"], ["USER COMMAND: Set the key", "AGENT COMPLETION: I may not."]),
         settings={"policy_preset": "guard"},
     ),
 ]
 
+REPORT = {"SummaryOfFindings": "s", "ExplorationTrace": [], "RelevantLocations": []}
+OBJECTIVE = (
+    "Your task is to do a deep investigation of the codebase to find all relevant files, code locations, architectural "
+    "mental map and insights to solve for the following user objective: <objective> Find the shop </objective>"
+)
+"""What the client asks its sub-agent."""
 GREETINGS = {"Say hello": [reply(text("Hello."))], "Say goodbye": [reply(text("Goodbye."))]}
 GREETED = [*starts_with("Say hello"), reads("Hello."), shows("idle")]
 GOODBYE = [types("Say goodbye"), shows("working"), reads("Goodbye."), shows("idle")]
@@ -217,7 +229,7 @@ SESSIONS = [
         GREETINGS,
         [
             *(*GREETED, types("/quit"), shows("ended"), starts("--resume=latest"), shows("idle")),
-            *(has(session__ordinal=2, session__source="resume"), *GOODBYE),
+            *(has(session__ordinal=2, session__source="resume"), pauses(5.0), *GOODBYE),
         ],
         BOTH_DONE,
     ),
@@ -229,12 +241,8 @@ SESSIONS = [
         GREETINGS,
         [
             *(*GREETED, types("Say hello"), shows("working", "idle"), types("/compress"), shows("working", "idle")),
-            *GOODBYE,
         ],
-        Expected(
-            ["completed: Say hello", "completed: Say hello", "completed: Say goodbye"],
-            [*HELLO_TURNS, *HELLO_TURNS, *GOODBYE_TURNS],
-        ),
+        Expected(["completed: Say hello", "completed: Say hello"], [*HELLO_TURNS, *HELLO_TURNS]),
     ),
     Scenario(
         "two in one directory",
@@ -253,19 +261,11 @@ SESSIONS = [
                 reply(tool("invoke_agent", agent_name="codebase_investigator", prompt="Find the shop")),
                 reply(text("It is a shop.")),
             ],
-            "Find the shop": [
-                reply(shell(UNTIL_GO)),
-                reply(
-                    tool(
-                        "complete_task",
-                        report={"SummaryOfFindings": "s", "ExplorationTrace": [], "RelevantLocations": []},
-                    )
-                ),
-            ],
+            "Find the shop": [reply(tool("complete_task", report=REPORT), held="helper")],
         },
         [
-            *starts_with("Look around", *ALLOWED),
-            *(has_file("made"), pauses(3.0), creates_file("go"), shows("idle"), has(subagents=[])),
+            *(*starts_with("Look around", *ALLOWED), reaches("helper"), has(subagents__description=[OBJECTIVE])),
+            *(releases("helper"), shows("idle"), has(subagents=[])),
         ],
         Expected(["completed: Look around"], ["USER COMMAND: Look around", "AGENT COMPLETION: It is a shop."]),
     ),
