@@ -1,6 +1,6 @@
 """opencode in the list of clients."""
 
-from claude_headspace.clients.client import Client
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.kernel.hooks import HELD, HookKind
 
 CLIENT = Client(
@@ -17,4 +17,8 @@ CLIENT = Client(
     tool_variables=("OPENCODE", "OPENCODE_PID", "AGENT"),
     held=HELD,
     asked=frozenset({HookKind.BEFORE_TOOL, *HELD}),
+    limits={
+        Capability.KEEP_DRAFT: "opencode cannot put a draft aside.",
+        Capability.SUPERVISE: "opencode cannot be supervised: a new session would not receive the handover.",
+    },
 )
