@@ -97,8 +97,7 @@ def install(
         _confirm(f"Install these hooks in {_directories(plans)}?")
         plans = agree_on_review(plans)
     install_hooks(plans, paths)
-    notes = review_notes(plans)
-    screen.show(install_result(plans, "installed"), then=[*notes, *install_footer(transport)])
+    screen.show([*install_result(plans, "installed"), *review_notes(plans)], then=install_footer(transport))
 
 
 def agree_on_review(plans: Sequence[Plan]) -> list[Plan]:
