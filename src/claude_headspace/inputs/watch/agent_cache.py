@@ -58,6 +58,10 @@ class AgentCache:
         """The agents that have not ended."""
         return (agent for agent in self._agents.values() if agent.ended_at is None)
 
+    def with_reported_end(self) -> Iterator[Agent]:
+        """Agents with a reported end of a turn that waits for its confirmation."""
+        return (agent for agent in self._agents.values() if agent.reported_end is not None)
+
     def transcript_paths(self) -> Iterator[str]:
         """The transcripts of running agents."""
         for agent in self.running():
