@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 
-from claude_headspace.clients import claude_code
+from claude_headspace.clients import claude_code, codex
 from claude_headspace.clients.claude_code import edits, suggestions
+from claude_headspace.clients.codex import grants as codex_grants
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.requested_edit import RequestedEdit
 
 EDITS: dict[str, Callable[[ToolUse], RequestedEdit | None]] = {claude_code.NAME: edits.requested_edit}
-GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {claude_code.NAME: suggestions.grant_options}
+GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {
+    claude_code.NAME: suggestions.grant_options,
+    codex.NAME: codex_grants.grant_options,
+}
 
 
 def requested_edit(client: str, use: ToolUse) -> RequestedEdit | None:

@@ -114,7 +114,7 @@ def identities(envelope: Envelope, event: Event) -> dict[str, Identity]:
         known["session"] = Identity("session", event.meta.session_id)
     if wrapper := context.headspace_id or context.wrapper_id:
         known["headspace"] = Identity("headspace", wrapper)
-    if context.client_pid:
+    if context.client_pid and not context.shared_process:
         known["process"] = Identity("process", f"{host}:{context.client_pid}")
     if context.tmux_pane:
         known["pane"] = Identity("pane", f"{host}:{context.tmux_pane}")

@@ -44,6 +44,9 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     client_started_at: Micros | None = None
     """When the client's process started: the system reuses process ids."""
     ancestor_pids: tuple[int, ...] = ()
+    shared_process: bool = False
+    """The process runs the sessions of several terminals. It identifies none of them, and neither does its
+    environment."""
     headspace_id: str | None = None
     """The id that `headspace run` put into the client's environment."""
     wrapper_id: str | None = None
