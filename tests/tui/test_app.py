@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import FeedEvent
 from claude_headspace.surfaces.tui.keys import KEYS
+from tests.limited_client import limited_client
 from tests.tui.board import (
     HOSTILE,
     NOON,
@@ -422,6 +424,64 @@ def test_filtering() -> None:
         await until(user, lambda: len(app.agents.agents) == 9)
 
     drive(script)
+
+
+def headings(app: Top) -> str:
+    """The names of the columns."""
+    return next(line for line in screen_text(app).splitlines() if "activity" in line).partition("││")[0]
+
+
+def test_the_client_of_an_agent() -> None:
+    """A quiet column if there are several clients; the filter finds one by its name. The details name it."""
+
+    async def run() -> None:
+        app = make_app(FixedFeed([*sample_agents(), make_agent("deft-mole", "idle", 5, client="codex")]))
+        async with opened(app, width=160) as user:
+            assert "client" in headings(app)
+            await user.press("slash", *"client:codex", "enter")
+            await until(user, lambda: len(app.agents.agents) == 1)
+            assert selected_name(app) == "deft-mole"
+            assert "Codex, on desk" in screen_text(app)
+
+    asyncio.run(run())
+
+
+def test_one_client_needs_no_column() -> None:
+    """While all agents use the same."""
+
+    async def script(_user: User, app: Top, *_: Any) -> None:
+        assert "client" not in headings(app)
+
+    drive(script, width=160)
+
+
+@pytest.mark.parametrize(
+    ("key", "capability"),
+    [
+        ("s", Capability.SEND),
+        ("x", Capability.INTERRUPT),
+        ("c", Capability.CHANGES),
+        ("a", Capability.ANSWER_PERMISSION),
+    ],
+)
+def test_keys_say_what_the_client_cannot_do(key: str, capability: Capability) -> None:
+    """With the sentence of the client, and without an action."""
+
+    async def run(client: Client) -> None:
+        asked = Wait(id="w9", agent_id="id-deft-mole", kind="permission", text="make", opened_at=NOON)
+        waits = (asked,) if capability is Capability.ANSWER_PERMISSION else ()
+        agent = make_agent("deft-mole", "waiting" if waits else "working", 5, client=client.name, waits=waits)
+        actions = RecordingActions()
+        app = make_app(FixedFeed([agent]), actions)
+        async with opened(app, width=160) as user:
+            await user.press(key)
+            await user.pause()
+            assert client.limits[capability] in screen_text(app)
+            assert not app.screen.is_modal
+            assert actions.recorded == []
+
+    with limited_client() as client:
+        asyncio.run(run(client))
 
 
 def test_hiding_ended_agents() -> None:

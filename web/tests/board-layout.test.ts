@@ -1,10 +1,10 @@
 // The layout of the board.
 import { expect, test } from "vitest";
-import { haveSameCounts, countByState, hasSameLayout, matchesFilter, countByProject, nextAgent, sections } from "../src/lib/board-layout";
+import { haveSameCounts, countByState, hasSameLayout, matchesFilter, countByClient, countByProject, nextAgent, sections } from "../src/lib/board-layout";
 import type { Agent } from "../src/lib/types";
 import { agent } from "./fixtures";
 
-const everything = { text: "", project: null, state: null };
+const everything = { text: "", project: null, state: null, client: null };
 const names = (agents: Agent[]): string[] => agents.map((each) => each.name);
 
 test("urgent states come first, the longest wait before the others", () => {
@@ -41,17 +41,28 @@ test("every word of the filter must occur on the card", () => {
   expect([fits("otter"), fits("OTTER auth"), fits("editing login.py"), fits("otter main")]).toEqual([true, true, true, false]);
 });
 
-test("the filter can select a project and a state", () => {
+test("the filter can select a project, a state and a client", () => {
   const one = agent({ state: "working" });
   expect(matchesFilter(one, { ...everything, project: "p" })).toBe(true);
   expect(matchesFilter(one, { ...everything, project: "q" })).toBe(false);
   expect(matchesFilter(one, { ...everything, state: "idle" })).toBe(false);
+  expect(matchesFilter(one, { ...everything, client: "claude-code" })).toBe(true);
+  expect(matchesFilter(one, { ...everything, client: "codex" })).toBe(false);
 });
 
 test("ended agents are not counted in projects", () => {
   const agents = [agent({ state: "waiting" }), agent(), agent({ state: "ended" })];
   expect(countByProject(agents)).toEqual([{ id: "p", name: "app", agents: 2, waiting: 1 }]);
   expect(countByState(agents)).toMatchObject({ waiting: 1, idle: 1, ended: 1, working: 0 });
+});
+
+test("clients are counted without ended agents, but stay in the list", () => {
+  const agents = [agent({ client: "codex" }), agent({ client: "codex", state: "ended" }), agent({ client: "gemini", state: "ended" }), agent()];
+  expect(countByClient(agents)).toEqual([
+    { name: "claude-code", agents: 1 },
+    { name: "codex", agents: 1 },
+    { name: "gemini", agents: 0 },
+  ]);
 });
 
 test("lists with the same counts are equal", () => {

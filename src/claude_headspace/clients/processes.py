@@ -4,24 +4,39 @@ A hook that names no client can come from another one than Claude Code: Copilot 
 Claude Code, and scripts send hooks without a name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 import psutil
 
 from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.codex import processes as codex
 
 SCRIPT_PROGRAMS = ("node", "bun", "deno")
 """Programs that run a client which is a script. Its path is the first argument that is not an option."""
 
+SHARED: dict[str, Callable[[Sequence[str]], bool]] = {"codex": codex.is_shared}
+"""Clients with processes that run the sessions of several terminals, recognised by their command line."""
+
 
 def client_of_process(pid: int) -> str | None:
     """The client that a process is; None if it is none, or cannot be seen."""
+    return client_of_command(_command_of(pid))
+
+
+def is_shared_process(client: str, pid: int) -> bool:
+    """Whether a process of a client runs the sessions of several terminals: then it identifies none of them."""
+    find = SHARED.get(client)
+    return find is not None and find(_command_of(pid))
+
+
+def _command_of(pid: int) -> Sequence[str]:
+    """The command line of a process; empty if it cannot be seen."""
     try:
-        command = psutil.Process(pid).cmdline()
+        command: list[str] = psutil.Process(pid).cmdline()
     except (psutil.Error, OSError):
-        return None
-    return client_of_command(command)
+        return ()
+    return command
 
 
 def client_of_command(command: Sequence[str]) -> str | None:

@@ -63,6 +63,8 @@ class PromptSubmitted(msgspec.Struct, frozen=True):
 
     text: str
     finished_task: str | None = None
+    joins_turn: bool = False
+    """Whether the running turn has taken it in, if there is one: the client reports a typed prompt only then."""
 
 
 class ToolStarted(msgspec.Struct, frozen=True):
@@ -195,6 +197,23 @@ class TurnStopped(msgspec.Struct, frozen=True):
     background: tuple[Task, ...] | None = None
     continued_before: bool = False
     """Whether a hook kept the turn from ending before."""
+    leaves_subagents: bool = False
+    """Whether sub-agents may run on, without a turn that continues when they end."""
+    ask: Ask | None = None
+    """What the client asks now that the turn ended, such as whether to follow a plan. A prompt answers it."""
+
+
+class TurnEndReported(msgspec.Struct, frozen=True):
+    """The client reports that a turn ended, but not how: completed, interrupted or failed. The transcript shows that.
+
+    `message` has all words of the turn; empty if there are none.
+    """
+
+    message: str = ""
+
+
+class TurnEndAssumed(msgspec.Struct, frozen=True):
+    """The transcript has not shown how a reported end of a turn came about. It counts as completed."""
 
 
 class TurnContinued(msgspec.Struct, frozen=True):
@@ -262,6 +281,8 @@ class UserWrote(msgspec.Struct, frozen=True):
 
     text: str
     queued: bool = False
+    joins_turn: bool = False
+    """Whether the running turn has taken it in, if there is one."""
 
 
 class PromptQueued(msgspec.Struct, frozen=True):
@@ -279,9 +300,10 @@ class PromptUnqueued(msgspec.Struct, frozen=True):
 
 
 class TurnClosed(msgspec.Struct, frozen=True):
-    """The transcript closes a turn. `pending` sub-agents continue."""
+    """The transcript closes a turn. `pending` sub-agents continue. `end` is how it ended, if the line says so."""
 
     pending: int = 0
+    end: TurnStopped | None = None
 
 
 class RateLimit(msgspec.Struct, frozen=True):
@@ -386,6 +408,8 @@ Fact = (
     | SubagentStopped
     | TeammateStopped
     | TurnStopped
+    | TurnEndReported
+    | TurnEndAssumed
     | TurnContinued
     | TurnFailed
     | TurnInterrupted

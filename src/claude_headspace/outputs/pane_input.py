@@ -4,7 +4,7 @@ Text is typed only if the client is ready for a prompt, and only on this machine
 recorded state of the agent. `outputs/tmux.py` then checks that the pane still belongs to the client.
 
 Text is typed only into an empty input box. A draft in it is never changed, unless the requester wants to keep it: then
-the client stashes the draft, and restores it after the prompt.
+the client stashes the draft, and restores it after the prompt. Not every client can.
 """
 
 import asyncio
@@ -12,7 +12,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
-from claude_headspace.clients.input_box import STASH_KEY, InputBox, read_input_box
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability
+from claude_headspace.clients.input_box import STASH_KEY, InputBox, is_client_command, read_input_box
+from claude_headspace.clients.programs import program_of
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.tmux import Refused
@@ -32,6 +35,11 @@ def require_local(agent: Agent, host: str) -> None:
             f"{agent.name} runs on {agent.host}, not on {host}.",
             f"Use Headspace on {agent.host}.",
         )
+
+
+def shows_dialog(agent: Agent) -> bool:
+    """Whether the client shows a dialog. A question in plain text is none: its turn ended."""
+    return any(not wait.asked_in_text for wait in agent.waits)
 
 
 def require_ready(agent: Agent) -> None:
@@ -55,7 +63,7 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
         "Try again when it is idle.",
     ),
     (
-        lambda agent: any(not wait.asked_in_text for wait in agent.waits),
+        shows_dialog,
         "at_dialog",
         "{name} waits at a dialog: the text would be entered as an answer.",
         "`headspace jump {name}` shows its terminal.",
@@ -64,9 +72,8 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
 
 
 def require_interruptible(agent: Agent) -> None:
-    """Raise `Refused` if Esc would stop nothing. A question in plain text is not a dialog: its turn ended."""
-    shows_dialog = any(not wait.asked_in_text for wait in agent.waits)
-    if agent.ended_at is None and (shows_dialog or agent.state is AgentState.WORKING):
+    """Raise `Refused` if Esc would stop nothing."""
+    if agent.ended_at is None and (shows_dialog(agent) or agent.state is AgentState.WORKING):
         return
     raise Refused("at_rest", f"{agent.name} is doing nothing that could be interrupted.", "See `headspace list`.")
 
@@ -113,7 +120,7 @@ class PaneInput:
     def is_submitted(self, agent: Agent, text: str) -> bool:
         """Whether the input box no longer contains a text that was typed into it. A client that ended has none."""
         try:
-            box = _read_box(_find_pane(agent))
+            box = _read_box(agent, _find_pane(agent))
         except Refused:
             return True
         return box is None or box.draft.split() != text.split()
@@ -125,16 +132,18 @@ class PaneInput:
         except Refused:
             return False  # the client ended
 
-    async def press_key(self, agent: Agent, key: str) -> None:
-        """Check that the pane is still the client's, then press one key."""
-        await asyncio.to_thread(lambda: tmux.press_key(_find_pane(agent), key))
+    async def interrupt(self, agent: Agent) -> None:
+        """Check that the pane is still the client's, then press the keys that end its turn or its dialog."""
+        program = program_of(agent.client)
+        keys = program.dialog_keys if shows_dialog(agent) else program.interrupt_keys
+        await asyncio.to_thread(lambda: tmux.press_keys(_find_pane(agent), keys))
 
 
 def _is_in_use(agent: Agent) -> bool:
     pane = _find_pane(agent)
     if tmux.has_recent_input(pane):
         return True
-    box = _read_box(pane)
+    box = _read_box(agent, pane)
     return box is None or bool(box.draft)
 
 
@@ -145,19 +154,22 @@ def _find_pane(agent: Agent) -> tmux.Pane:
 # --- the input box ----------------------------------------------------------------------------------------------------
 
 
-def _read_box(pane: tmux.Pane) -> InputBox | None:
-    return read_input_box(*tmux.read_screen(pane))
+def _read_box(agent: Agent, pane: tmux.Pane) -> InputBox | None:
+    return read_input_box(agent.client, tmux.read_screen(pane))
 
 
 def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
     """Return the input box if a text can be typed into it, perhaps after its draft is stashed."""
-    box = _wait_for(pane, lambda box: box is not None)
+    box = _wait_for(agent, pane, lambda box: box is not None)
     if box is None:
         raise Refused(
             "no_input_box",
             f"{agent.name} does not show its input box: a dialog or another view is open.",
             f"`headspace jump {agent.name}` shows its terminal.",
         )
+    limit = CLIENTS[agent.client].limits.get(Capability.KEEP_DRAFT) if agent.client in CLIENTS else None
+    if box.draft and limit is not None:
+        raise _draft_refusal(agent, box, f"Send or delete it there. {limit}")
     if box.draft and not keep_draft:
         raise _draft_refusal(agent, box, "Send or delete it there, or use --keep-draft to restore it afterwards.")
     if box.draft and box.has_stash:
@@ -175,29 +187,33 @@ def _type_text(agent: Agent, text: str, keep_draft: bool) -> bool:
     box = _check_box(agent, pane, keep_draft=keep_draft)
     if box.draft:
         _stash_draft(agent, pane, box)
-    tmux.type_text(pane, text)
+    paste = program_of(agent.client).pastes_prompts and not is_client_command(text)
+    tmux.insert_text(pane, text, paste=paste)
+    _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
+    time.sleep(tmux.ENTER_DELAY_SECONDS)
+    tmux.press_key(_find_pane(agent), "Enter")
     return bool(box.draft)
 
 
 def _stash_draft(agent: Agent, pane: tmux.Pane, box: InputBox) -> None:
     tmux.press_key(pane, STASH_KEY)
-    after = _wait_for(pane, lambda now: now is not None and not now.draft)
+    after = _wait_for(agent, pane, lambda now: now is not None and not now.draft)
     if after is None or after.draft:
         raise _draft_refusal(agent, box, "The client did not put it aside. Send or delete it there.")
 
 
 def _restore_draft(agent: Agent) -> bool:
     pane = _find_pane(agent)
-    box = _wait_for(pane, lambda now: now is not None and bool(now.draft))
+    box = _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     if box is not None and box.has_stash and not box.draft:
         tmux.press_key(pane, STASH_KEY)
-        box = _wait_for(pane, lambda now: now is not None and bool(now.draft))
+        box = _wait_for(agent, pane, lambda now: now is not None and bool(now.draft))
     return box is not None and bool(box.draft)
 
 
-def _wait_for(pane: tmux.Pane, is_done: Callable[[InputBox | None], bool]) -> InputBox | None:
+def _wait_for(agent: Agent, pane: tmux.Pane, is_done: Callable[[InputBox | None], bool]) -> InputBox | None:
     """Read the input box until it is as wanted or time is up: the client draws its screen in steps."""
     deadline = time.monotonic() + SCREEN_SECONDS
-    while not is_done(box := _read_box(pane)) and time.monotonic() < deadline:
+    while not is_done(box := _read_box(agent, pane)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return box

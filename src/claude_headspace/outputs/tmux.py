@@ -19,12 +19,15 @@ from typing import NamedTuple
 
 import psutil
 
+from claude_headspace.clients.screen import Screen
 from claude_headspace.errors import BadRequest, HeadspaceError
 
 MAX_TYPED_LENGTH = 200
 """Longer text is pasted: the client may interpret many typed keys as a paste halfway through."""
 ENTER_DELAY_SECONDS = 0.35
 """Delay between the text and Enter: the client interprets an Enter during a paste as a new line."""
+KEY_DELAY_SECONDS = 0.2
+"""Delay between two keys. Two Esc without a delay are one key with Alt."""
 
 TYPING_SECONDS = 10.0
 """How long after the last key press a person counts as typing."""
@@ -179,34 +182,21 @@ def _runs_in(pid: int, pane: Pane) -> bool:
         return False
 
 
-class Screen(NamedTuple):
-    """The visible text of a pane, with its colours as escape sequences, and the row of the cursor."""
-
-    text: str
-    cursor_row: int
-
-
 def read_screen(pane: Pane) -> Screen:
     """Return what a pane shows."""
-    row = run_tmux(pane.socket, "display-message", "-p", "-t", pane.id, "#{cursor_y}")
+    found = run_tmux(pane.socket, "display-message", "-p", "-t", pane.id, "#{cursor_y} #{cursor_x} #{cursor_flag}")
     lines = run_tmux(pane.socket, "capture-pane", "-p", "-e", "-t", pane.id)
-    return Screen("\n".join(lines), int(row[0]) if row and row[0].isdigit() else 0)
+    row, column, is_visible = (int(number) for number in found[0].split())
+    return Screen("\n".join(lines), row, column, bool(is_visible))
 
 
 # --- typing -----------------------------------------------------------------------------------------------------------
 
 
-def type_text(pane: Pane, text: str) -> None:
-    """Type a text into a pane literally, then press Enter."""
-    insert_text(pane, text)
-    time.sleep(ENTER_DELAY_SECONDS)
-    run_tmux(pane.socket, "send-keys", "-t", pane.id, "Enter")
-
-
-def insert_text(pane: Pane, text: str) -> None:
-    """Type a text into a pane literally."""
+def insert_text(pane: Pane, text: str, *, paste: bool = False) -> None:
+    """Type a text into a pane literally; `paste` also pastes a short one. Enter is a key of its own."""
     _prepare_pane(pane)
-    if "\n" in text or len(text) > MAX_TYPED_LENGTH:
+    if paste or "\n" in text or len(text) > MAX_TYPED_LENGTH:
         buffer = f"headspace-{os.getpid()}-{pane.id.lstrip('%')}"
         run_tmux(pane.socket, "set-buffer", "-b", buffer, "--", text)
         run_tmux(pane.socket, "paste-buffer", "-p", "-d", "-r", "-b", buffer, "-t", pane.id)
@@ -216,8 +206,16 @@ def insert_text(pane: Pane, text: str) -> None:
 
 def press_key(pane: Pane, key: str) -> None:
     """Press a key in a pane. `key` is its tmux name."""
+    press_keys(pane, [key])
+
+
+def press_keys(pane: Pane, keys: Sequence[str]) -> None:
+    """Press keys in a pane, one after the other."""
     _prepare_pane(pane)
-    run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
+    for number, key in enumerate(keys):
+        if number:
+            time.sleep(KEY_DELAY_SECONDS)
+        run_tmux(pane.socket, "send-keys", "-t", pane.id, key)
 
 
 def _prepare_pane(pane: Pane) -> None:

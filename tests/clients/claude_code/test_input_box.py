@@ -2,17 +2,19 @@
 
 import pytest
 
-from claude_headspace.clients.claude_code.input_box import InputBox, is_client_command, read_input_box
+from claude_headspace.clients.claude_code.input_box import read_input_box
+from claude_headspace.clients.input_box import is_client_command
+from claude_headspace.clients.screen import InputBox, Screen
 
 LINE = "\x1b[38;5;244m" + "─" * 40
 ABOVE = ["\x1b[48;5;237m❯ \x1b[38;5;231mSay ok\x1b[39m", "\x1b[38;5;231m\x1b[49m●\x1b[39m Hi.", ""]
 BELOW = ["\x1b[39m  \x1b[38;5;220m⏵⏵ auto mode on\x1b[38;5;246m (shift+tab to cycle)\x1b[39m"]
 
 
-def screen(*rows: str, above: tuple[str, ...] = ()) -> tuple[str, int]:
+def screen(*rows: str, above: tuple[str, ...] = ()) -> Screen:
     """A screen with these rows in its input box, and the row of the cursor: the last of them."""
     lines = [*ABOVE, *above, LINE, *rows, f"\x1b[0m{LINE}", *BELOW]
-    return "\n".join(lines), len(ABOVE) + len(above) + len(rows)
+    return Screen("\n".join(lines), len(ABOVE) + len(above) + len(rows))
 
 
 @pytest.mark.parametrize(
@@ -38,12 +40,12 @@ def screen(*rows: str, above: tuple[str, ...] = ()) -> tuple[str, int]:
 )
 def test_the_draft_is_read(rows: list[str], draft: str) -> None:
     """Placeholders and the cursor are not part of the draft. Shell mode is, and so are spaces before the cursor."""
-    assert read_input_box(*screen(*rows)) == InputBox(draft)
+    assert read_input_box(screen(*rows)) == InputBox(draft)
 
 
 def test_a_stashed_draft_is_noticed() -> None:
     """The client shows above the box that it keeps a draft."""
-    box = read_input_box(*screen("❯\xa0", above=(" " * 20 + "\x1b[38;5;246m◐ medium · /effort · › stashed\x1b[39m",)))
+    box = read_input_box(screen("❯\xa0", above=(" " * 20 + "\x1b[38;5;246m◐ medium · /effort · › stashed\x1b[39m",)))
     assert box == InputBox("", has_stash=True)
 
 
@@ -60,7 +62,7 @@ def test_a_stashed_draft_is_noticed() -> None:
 )
 def test_a_screen_without_a_box_at_the_cursor_has_none(text: str, row: int) -> None:
     """A dialog is not an empty input box, even if text above it looks like one."""
-    assert read_input_box(text, row) is None
+    assert read_input_box(Screen(text, row)) is None
 
 
 def test_commands_of_the_client_are_recognised() -> None:

@@ -9,6 +9,7 @@ export interface Filter {
   text: string;
   project: string | null;
   state: State | null;
+  client: string | null;
 }
 
 export interface Section {
@@ -58,6 +59,7 @@ export function compareAgents(a: Agent, b: Agent): number {
 export function matchesFilter(agent: Agent, filter: Filter): boolean {
   if (filter.project !== null && agent.project.id !== filter.project) return false;
   if (filter.state !== null && agent.state !== filter.state) return false;
+  if (filter.client !== null && agent.client !== filter.client) return false;
   if (filter.text === "") return true;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const text = cardText(agent);
@@ -71,6 +73,7 @@ function cardText(agent: Agent): string {
     agent.branch,
     agent.state,
     agent.waiting_for,
+    agent.client,
     agent.model,
     agent.host,
     agent.cwd,
@@ -135,6 +138,18 @@ export function haveSameCounts(before: ProjectCount[], after: ProjectCount[]): b
       return id === other.id && name === other.name && agents === other.agents && waiting === other.waiting;
     })
   );
+}
+
+export interface ClientCount {
+  name: string;
+  agents: number;
+}
+
+/** The number of living agents by client, in the order of the names. */
+export function countByClient(agents: Iterable<Agent>): ClientCount[] {
+  const counts = new Map<string, number>();
+  for (const { client, state } of agents) counts.set(client, (counts.get(client) ?? 0) + (state === "ended" ? 0 : 1));
+  return [...counts].map(([name, number]) => ({ name, agents: number })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The agent to look at next: the longest wait, then an unseen error, then unseen finished work. */

@@ -5,6 +5,7 @@
 // when a card moves or a count changes; a card uses its own agent.
 import { ApiError, get, isSignedOut } from "./api";
 import { hasSameLayout } from "./board-layout";
+import { clients } from "./clients.svelte";
 import { guards } from "./guards.svelte";
 import { parseVisible } from "./hidden-characters";
 import type { SseMessage } from "./sse-parser";
@@ -93,8 +94,9 @@ class Board {
   /** The position is read before the agents: the stream repeats what happens in between, and nothing is missed. */
   async #load(): Promise<void> {
     const status = await get("/hook/status", {});
-    const agents = await get("/api/agents", {});
+    const [agents, supported] = await Promise.all([get("/api/agents", {}), get("/api/clients", {})]);
     if (status.last_seq === null) throw new ApiError(503, "journal_unavailable", "The database is unavailable.", "See `headspace status`.");
+    clients.all = supported;
     this.version = status.version;
     this.seq = status.last_seq;
     this.agents = new Map(agents.map((agent) => [agent.id, agent]));

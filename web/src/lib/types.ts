@@ -1,6 +1,6 @@
 // Names for the types of the API that the page uses. The types themselves are generated (`api-types.ts`). Only the
 // events of the stream are written by hand (`stream-events.ts`): OpenAPI cannot describe them.
-import type { Body, Reply } from "./api";
+import type { Body, Parameters, Reply } from "./api";
 
 /** The description calls fields with a default optional. In this reply they are always present. */
 type Complete<T> = { [N in keyof T]-?: T[N] extends object | null | undefined ? Complete<T[N]> : T[N] };
@@ -8,6 +8,9 @@ type WithComplete<T, N extends keyof T> = Omit<T, N> & { [K in N]-?: Required<No
 
 export type Agent = Reply<"/api/agents/{agent}">;
 export type State = Agent["state"];
+export type Client = Reply<"/api/clients">[number];
+/** A client to filter by; "" is every client. */
+export type ClientFilter = NonNullable<Parameters<"/api/agents">["client"]> | "";
 export type Project = Agent["project"];
 export type Tool = NonNullable<Agent["tool"]>;
 export type Subagent = Agent["subagents"][number];

@@ -1,12 +1,12 @@
 // What the user selected: grouping, filter, selected agent, theme. Agents themselves are in the board store.
-import { countByProject, haveSameCounts, matchesFilter, sections, type Filter, type Grouping, type ProjectCount } from "./board-layout";
+import { countByClient, countByProject, haveSameCounts, matchesFilter, sections, type Filter, type Grouping, type ProjectCount } from "./board-layout";
 import { board } from "./board.svelte";
 import { StoredSetting } from "./stored-setting.svelte";
 import type { Agent } from "./types";
 
 export type Theme = "system" | "light" | "dark";
 
-const NO_FILTER: Filter = { text: "", project: null, state: null };
+const NO_FILTER: Filter = { text: "", project: null, state: null, client: null };
 
 class Ui {
   readonly grouping = new StoredSetting<Grouping>("view", "attention");
@@ -27,8 +27,11 @@ class Ui {
     if (!haveSameCounts(this.#projects, counted)) this.#projects = counted;
     return this.#projects;
   });
+  clients = $derived(countByClient(board.layoutAgents));
+  /** Only then cards show their client, and the board can be filtered by it. */
+  hasSeveralClients = $derived(this.clients.length > 1);
   selectedAgent = $derived<Agent | null>(this.selected === null ? null : (board.agents.get(this.selected) ?? null));
-  isFiltered = $derived(this.filter.text !== "" || this.filter.project !== null || this.filter.state !== null);
+  isFiltered = $derived(Object.entries(this.filter).some(([name, value]) => value !== NO_FILTER[name as keyof Filter]));
 
   clearFilter(): void {
     this.filter = { ...NO_FILTER };

@@ -1,6 +1,6 @@
 """Codex in the list of clients."""
 
-from claude_headspace.clients.client import Client
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.kernel.hooks import HookKind
 
 CLIENT = Client(
@@ -16,4 +16,20 @@ CLIENT = Client(
     markers=("CODEX_THREAD_ID", "CODEX_CI"),
     tool_variables=("CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_CI"),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.TURN_END, HookKind.SESSION_START}),
+    limits={
+        Capability.KEEP_DRAFT: "Codex cannot put a draft aside.",
+        Capability.ASK: "Codex has no reply to a hook that asks the user, so a call that a rule asks about is denied.",
+        Capability.GRANT: "Codex takes no permanent permission from outside. Choose it in its own dialog.",
+        Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",
+        Capability.COST: "Codex reports tokens but no prices.",
+        Capability.STATUS_LINE: "Codex has no status line that runs a program.",
+        Capability.SUPERVISE: "Headspace does not restart Codex: it compacts its context itself.",
+    },
+    notes={
+        Capability.STATE: "From hooks and rollouts. With its shared daemon, the terminal of a session is not known.",
+        Capability.DENY: "Before every call. A command that continues after Esc is not stopped.",
+        Capability.SUBAGENTS: "They run on after the turn of the main thread; the agent works until they end.",
+        Capability.CHANGES: "From `apply_patch`, with line numbers relative to each part. Deleted files only from git.",
+        Capability.IMPORT: "From the rollouts below `sessions/`.",
+    },
 )

@@ -16,4 +16,5 @@ PROGRAM = Program(
     own_options=("-c", "features.daemon_auto_start=false"),
     own_setting="daemon",
     transcript_dir="sessions",
+    pastes_prompts=True,
 )

@@ -1,6 +1,6 @@
 """GitHub Copilot CLI in the list of clients."""
 
-from claude_headspace.clients.client import Client
+from claude_headspace.clients.client import Capability, Client
 from claude_headspace.kernel.hooks import HookKind
 
 CLIENT = Client(
@@ -23,4 +23,8 @@ CLIENT = Client(
         "COPILOT_HOOK_DIR",
     ),
     asked=frozenset({HookKind.BEFORE_TOOL}),
+    limits={
+        Capability.KEEP_DRAFT: "Copilot CLI cannot put a draft aside.",
+        Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
+    },
 )

@@ -9,4 +9,5 @@ PROGRAM = Program(
     session_options=("--continue", "-r", "--resume", "--session-id", "--connect"),
     transcript_dir="session-state",
     interrupt_keys=("Escape", "Escape"),
+    pastes_prompts=True,
 )

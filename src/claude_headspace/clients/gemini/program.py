@@ -7,4 +7,5 @@ PROGRAM = Program(
     headless_prompt=("--prompt={}",),
     resume=("--resume={}",),
     session_options=("-r", "--resume", "--session-file", "--session-id"),
+    pastes_prompts=True,
 )

@@ -9,4 +9,5 @@ PROGRAM = Program(
     resume=("-s", "{}"),
     session_options=("-c", "--continue", "-s", "--session", "--fork"),
     interrupt_keys=("Escape", "Escape"),
+    pastes_prompts=True,
 )

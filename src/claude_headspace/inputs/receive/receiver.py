@@ -6,6 +6,7 @@ Rules
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
 - The hook script adds metadata that a payload does not have: in `X-Headspace-…` headers, or as notes in a spool file.
+- A process that runs the sessions of several terminals has the environment of one of them: nothing of it counts.
 - A request without the ingest token can come from any program. Only its session, its directory, its time and its
   delivery id count: never a process, a terminal or the id of a wrapper.
 - The hook script never sends an event twice, so broken text from it is repaired instead of refused.
@@ -23,7 +24,7 @@ from claude_headspace.clients import catalog, environment
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, kind_of
-from claude_headspace.clients.processes import client_of_process
+from claude_headspace.clients.processes import client_of_process, is_shared_process
 from claude_headspace.clients.transcript_line import IsMessage
 from claude_headspace.clients.transcript_line import truncate as truncate_line
 from claude_headspace.errors import BadRequest
@@ -53,6 +54,9 @@ _OTHER_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
 IdentifyClient = Callable[[int], str | None]
 """Finds out which client a process is; None if it is none."""
+
+IsShared = Callable[[str, int], bool]
+"""Whether a process of a client runs the sessions of several terminals."""
 
 
 def event_name(path: str, client: str = catalog.DEFAULT) -> str:
@@ -116,8 +120,10 @@ class HookReceiver:
         correct_time: Callable[[Micros], Micros] = lambda at: at,
         sanitizer: Sanitizer | None = None,
         identify_client: IdentifyClient = client_of_process,
+        is_shared: IsShared = is_shared_process,
     ) -> None:
         self._host = host
+        self._is_shared = is_shared
         self._identify_client = identify_client
         self._correct_time = correct_time
         self._clock = clock
@@ -147,7 +153,7 @@ class HookReceiver:
         name = (EVENT_NAMES.get(event) if is_default else None) or event_name(event, client)
         identity, original, value = decode_body(body, lenient=lenient)
         starts = kind_of(client, name) is HookKind.SESSION_START
-        observations = await self._observe(identity, notes, starts=starts)
+        observations = await self._observe(client, identity, notes, starts=starts)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
         envelope_id, payload, delivery_id = new_id(), self._sanitizer.sanitize_hook(original), notes.get(b"delivery-id")
@@ -174,7 +180,9 @@ class HookReceiver:
         pid = _number(notes.get(b"client-pid", b""))
         return (self._identify_client(pid) if pid else None) or catalog.DEFAULT
 
-    async def _observe(self, identity: WireIdentity, notes: dict[bytes, bytes], *, starts: bool) -> Observations:
+    async def _observe(
+        self, client: str, identity: WireIdentity, notes: dict[bytes, bytes], *, starts: bool
+    ) -> Observations:
         """The client's terminal, process and project: from the notes, the body and this host."""
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
         commit = project.commit if starts else None
@@ -183,14 +191,23 @@ class HookReceiver:
             return Observations(project_root=root, branch=branch, commit=commit, unauthenticated=True)
         texts = {name: _text(notes[name]) for name in NOTES if name in notes}
         pid = (_number(notes[b"client-pid"]) if b"client-pid" in notes else None) or identity.client_pid
-        client = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
+        process = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
+        if pid and self._is_shared(client, pid):
+            return Observations(
+                client_pid=pid,
+                client_started_at=process.client_started_at,
+                shared_process=True,
+                project_root=project.project_root,
+                branch=project.branch,
+                commit=commit,
+            )
         ancestor_pids = _numbers(notes[b"ancestor-pids"]) if b"ancestor-pids" in notes else ()
         return Observations(
             tmux_session=texts.get(b"tmux-session") or identity.tmux_session,
             tmux_pane=texts.get(b"tmux-pane") or identity.tmux_pane,
             client_pid=pid,
-            client_started_at=client.client_started_at,
-            ancestor_pids=client.ancestor_pids or ancestor_pids,
+            client_started_at=process.client_started_at,
+            ancestor_pids=process.ancestor_pids or ancestor_pids,
             headspace_id=texts.get(b"session-id") or identity.headspace_session_id,
             wrapper_id=texts.get(b"wrapper-id"),
             fleet_id=texts.get(b"agent-id"),

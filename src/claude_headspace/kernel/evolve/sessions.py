@@ -160,7 +160,7 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
     """A context window opens. Everything open before has ended, except after a compaction."""
     agent, session = change.agent, change.agent.session
     change.why = change.why or f"the session started ({fact.source})"
-    if session is not None and _is_start_of(session, meta, fact.source):
+    if session is not None and _is_start_of(agent, session, meta, fact.source):
         if session.source == UNKNOWN:
             _store_session(change, replace(session, source=fact.source, started_at=min(session.started_at, meta.at)))
     elif session is None or meta.at > session.started_at:
@@ -183,11 +183,16 @@ def record_commit(change: Change, meta: Meta, commit: str) -> None:
         _store_session(change, replace(session, commit=commit))
 
 
-def _is_start_of(session: Session, meta: Meta, source: str) -> bool:
-    """Whether this is the start of the current session, reported late or twice."""
+def _is_start_of(agent: Agent, session: Session, meta: Meta, source: str) -> bool:
+    """Whether this is the start of the current session, reported late or twice.
+
+    A client may report a compaction at once and again with the next prompt.
+    """
     if session.client_id != meta.session_id:
         return False
     if session.source == UNKNOWN and meta.at <= session.started_at:
+        return True
+    if source == session.source == "compact" and agent.busy_at <= session.started_at:
         return True
     return source == "startup" or (session.source == source and abs(session.started_at - meta.at) < DUPLICATE_WINDOW)
 

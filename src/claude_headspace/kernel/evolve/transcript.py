@@ -26,8 +26,10 @@ from claude_headspace.kernel.evolve.change import (
     replace,
     store_command,
 )
+from claude_headspace.kernel.evolve.reported_ends import confirm_end
 from claude_headspace.kernel.evolve.tools import closes_with, finished_call
 from claude_headspace.kernel.evolve.turns import (
+    ask_at_end,
     prompt_submitted,
     queue_prompt,
     record_work,
@@ -70,7 +72,7 @@ def user_wrote(change: Change, meta: Meta, fact: facts.UserWrote) -> None:
     elif (known := _find_untimed(change.agent, meta, Actor.USER, fact.text)) is not None:
         correct_turn(change, known, at=meta.at, from_transcript=True)
     elif find_recorded_turn(change, Actor.USER, fact.text) is None:
-        prompt_submitted(change, meta, facts.PromptSubmitted(fact.text))
+        prompt_submitted(change, meta, facts.PromptSubmitted(fact.text, joins_turn=fact.joins_turn))
 
 
 def _find_queued(agent: Agent, meta: Meta, text: str) -> RecentTurn | None:
@@ -175,6 +177,8 @@ def agent_wrote(change: Change, meta: Meta, fact: facts.AgentWrote) -> None:
         record_work(change, meta)
     if (command := command_at(agent, meta.at)) is not None:
         _add_agent_text(change, meta, fact, command)
+    if fact.final and agent.reported_end is not None:
+        confirm_end(change, meta)
 
 
 def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command: Command) -> None:
@@ -209,9 +213,13 @@ def turn_closed(change: Change, meta: Meta, fact: facts.TurnClosed) -> None:
     words, agent.final_text = agent.final_text, ""
     end_was_reported = not words and agent.busy_at <= agent.turn_ended_at + 1
     if meta.at <= agent.turn_ended_at or end_was_reported:
+        if fact.end is not None and fact.end.ask is not None:
+            ask_at_end(change, meta, fact.end.ask)
         return
     if meta.at <= agent.busy_at:
         _late_close(change, meta)
+    elif fact.end is not None:
+        turn_stopped(change, meta, fact.end)
     elif fact.pending == 0 or agent.running_subagents:
         turn_stopped(change, meta, facts.TurnStopped(words, _running(agent, with_subagents=fact.pending > 0)))
 

@@ -83,7 +83,7 @@ def prompt_submitted(change: Change, meta: Meta, fact: facts.PromptSubmitted) ->
     elif meta.at <= agent.idle_at or _is_before_command(agent.command, meta):
         _late_prompt(change, meta, fact.text)
     else:
-        _new_prompt(change, meta, fact.text)
+        _new_prompt(change, meta, fact.text, joins_turn=fact.joins_turn)
 
 
 def _repeated_prompt(change: Change, meta: Meta, known: RecentTurn) -> None:
@@ -125,7 +125,7 @@ def _is_before_command(command: Command | None, meta: Meta) -> bool:
     return command is not None and bool(command.text) and meta.at < command.started_at
 
 
-def _new_prompt(change: Change, meta: Meta, text: str) -> None:
+def _new_prompt(change: Change, meta: Meta, text: str, *, joins_turn: bool) -> None:
     agent = change.agent
     change.why = "a prompt was submitted"
     command = open_command_of(agent)
@@ -136,7 +136,7 @@ def _new_prompt(change: Change, meta: Meta, text: str) -> None:
     if command is not None and _was_opened_by_its_tool(command, meta):
         _set_prompt(change, command, meta, text)
     elif command is not None and _is_typed_during_turn(agent, command, meta, answers=answers):
-        queue_prompt(change, meta, command, text)
+        (add_to_turn if joins_turn else queue_prompt)(change, meta, command, text)
     else:
         _end_previous_turn(change, meta)
         if command is not None and answers:
@@ -203,9 +203,14 @@ def _set_prompt(change: Change, command: Command, meta: Meta, text: str) -> None
     add_turn(change, better, Actor.USER, Intent.COMMAND, text)
 
 
+def add_to_turn(change: Change, _meta: Meta, command: Command, text: str) -> RecentTurn | None:
+    """A prompt that became part of the running turn."""
+    return add_turn(change, command, Actor.USER, Intent.ANSWER, text)
+
+
 def queue_prompt(change: Change, meta: Meta, command: Command, text: str) -> None:
     """A prompt typed while the agent works. It becomes part of the turn, or the next turn."""
-    agent, entry = change.agent, add_turn(change, command, Actor.USER, Intent.ANSWER, text)
+    agent, entry = change.agent, add_to_turn(change, meta, command, text)
     if entry is not None and meta.prompt_id is not None:
         agent.queued_prompts = (*agent.queued_prompts[1 - MAX_RECENT :], replace(entry, text=text[:COMMAND_PREVIEW]))
 
@@ -300,15 +305,16 @@ def turn_stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
     message = fact.message or ""
     if _is_duplicate_end(change, meta, message):
         return
-    apply_task_list(change, meta.at, fact.background)
+    if not fact.leaves_subagents:
+        apply_task_list(change, meta.at, fact.background)
     end_thread(change, None, meta.at, "the turn ended")
     close_questions(change, meta.at)
     if _is_late_end(change, meta):
         _late_end(change, meta, message, Outcome.COMPLETED)
-    elif _is_paused(change.agent, fact.background):
+    elif not fact.leaves_subagents and _is_paused(change.agent, fact.background):
         _pause_turn(change, meta, message)
     else:
-        _end_turn(change, meta, message)
+        _end_turn(change, meta, message, fact.ask)
 
 
 def turn_failed(change: Change, meta: Meta, fact: facts.TurnFailed) -> None:
@@ -338,7 +344,8 @@ def _is_duplicate_end(change: Change, meta: Meta, message: str, error: str = "")
     has_worked_since = agent.turn_ended_at + 1 < agent.busy_at < meta.at
     if not is_recent or has_worked_since or agent.turn_end_fingerprint != _end_fingerprint(meta, message, error):
         return False
-    change.anomalies.append("duplicate end")
+    if meta.origin is Origin.HOOK:
+        change.anomalies.append("duplicate end")
     return True
 
 
@@ -374,8 +381,8 @@ def _pause_turn(change: Change, meta: Meta, message: str) -> None:
         add_turn(change, command, Actor.AGENT, Intent.PROGRESS, message)
 
 
-def _end_turn(change: Change, meta: Meta, message: str) -> None:
-    """The turn ended. Its final text decides between idle and waiting for an answer."""
+def _end_turn(change: Change, meta: Meta, message: str, ask: Ask | None = None) -> None:
+    """The turn ended. What it asks, or its final text, decides between idle and waiting for an answer."""
     agent = change.agent
     _detect_queued_turn(change, meta)
     command = _command_that_ended(change, meta, message, Outcome.COMPLETED)
@@ -387,6 +394,10 @@ def _end_turn(change: Change, meta: Meta, message: str) -> None:
     detection = detect_intent(message)
     add_turn(change, command, Actor.AGENT, detection.intent, message, reason=detection.reason)
     queued = _next_queued(agent, command, meta)
+    if ask is not None:
+        close_command(change, meta.at, Outcome.COMPLETED)
+        _open_question(change, meta, command, ask)
+        return
     if detection.intent is Intent.QUESTION and not queued:
         change.why = f"the turn ended with a question ({detection.reason})"
         open_wait(change, Ask("question", message[-COMMAND_PREVIEW:]), meta.at, asked_in_text=True)
@@ -397,6 +408,21 @@ def _end_turn(change: Change, meta: Meta, message: str) -> None:
         change.inferred, change.has_new_evidence, change.why = True, True, "a queued prompt runs next"
         _start_queued_command(change, queued, meta.at, None)
         agent.busy_at = meta.at + 1
+
+
+def ask_at_end(change: Change, meta: Meta, ask: Ask) -> None:
+    """The client asks something at the end of a turn whose end is known. No-op if other work began since."""
+    agent = change.agent
+    if agent.command is not None and not agent.waits and meta.at >= agent.busy_at and agent.error is None:
+        _open_question(change, meta, agent.command, ask)
+        change.has_new_evidence = True
+
+
+def _open_question(change: Change, meta: Meta, command: Command, ask: Ask) -> None:
+    """Open a wait that a prompt answers. The text is a turn of the agent."""
+    change.why = f"the turn ended with a {ask.kind} to answer"
+    add_turn(change, command, Actor.AGENT, Intent.QUESTION, ask.text, reason=f"a {ask.kind}")
+    open_wait(change, ask, meta.at, asked_in_text=True)
 
 
 def _command_that_ended(change: Change, meta: Meta, message: str, outcome: Outcome) -> Command | None:

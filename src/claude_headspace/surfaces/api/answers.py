@@ -4,6 +4,7 @@ Rules
 - The first answer wins. Repeating it returns the same result; a different one is refused with who answered, and when.
 - Agents cannot answer: requests from inside an agent are refused (`auth/requester.py`).
 - Every answer is stored: who, through which surface, what, when, and what it grants beyond this call.
+- An answer that the client cannot take is refused with the sentence of the client.
 - What is granted must be selected: a bare "always" is refused, with the list of what can be granted.
 """
 
@@ -11,6 +12,8 @@ import asyncio
 
 import msgspec
 
+from claude_headspace.clients.capabilities import require
+from claude_headspace.clients.client import Capability
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Wait
@@ -22,6 +25,7 @@ from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.wait_requests import WaitDetails
 from claude_headspace.surfaces.auth.requester import Requester
 from claude_headspace.surfaces.read.agents import WaitQueries
+from claude_headspace.surfaces.text.clients import answering
 
 
 class Answers:
@@ -39,6 +43,8 @@ class Answers:
     async def give(self, requester: Requester, wait_id: str, answer: Answer) -> WaitView:
         """Answer a wait; the wait afterwards."""
         wait = await self.wait(wait_id)
+        if wait.closed_at is None:
+            _require_capabilities(await self.details.client_of(wait), wait, answer)
         if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
             raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
         options = await self.details.grant_options(wait)
@@ -64,6 +70,17 @@ class Answers:
         if wait.answered is not None and await asyncio.to_thread(self._waits.answer_to, wait) == answer:
             return wait_view(wait)
         raise BadRequest(refusal.code, refusal.message + _first_answer(wait), refusal.hint, status=refusal.status)
+
+
+def _require_capabilities(client: str, wait: Wait, answer: Answer) -> None:
+    """Raise, with the reason, if the client cannot take this answer from outside."""
+    needed = {
+        answering(wait.kind): not wait.held_until,
+        Capability.EDIT_INPUT: answer.input is not None,
+        Capability.GRANT: answer.always or bool(answer.grant),
+    }
+    for capability in (each for each, applies in needed.items() if applies):
+        require(client, capability)
 
 
 def _first_answer(wait: Wait) -> str:

@@ -5,7 +5,7 @@ Rules
 - A prompt is typed only into an empty input box. A draft is stashed and restored if the request says so.
 - The act is stored before a key is pressed. A text is typed at most once: the same `id` again is a duplicate.
 - Esc is pressed only while the agent works or shows a dialog: if it is idle, a second Esc would open the client's
-  rewind dialog.
+  rewind dialog. Some clients need two of them to interrupt a turn (`clients/program.py`).
 - The result is confirmed by the client: it reports the same prompt, it becomes idle, or its dialog closes. A command
   that the client runs itself (`/model`, `!ls`) is confirmed when it has left the input box. Nothing is typed again if
   the confirmation does not come in time.
@@ -18,6 +18,8 @@ from typing import TypeVar
 
 import msgspec
 
+from claude_headspace.clients.capabilities import require
+from claude_headspace.clients.client import Capability
 from claude_headspace.clients.input_box import is_client_command
 from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
@@ -66,6 +68,9 @@ class TerminalInput:
     async def type_text(self, agent: Agent, action: Action) -> Sent:
         """Type a text, once, and wait for the client to report it."""
         text = validate_text(action.text)
+        require(agent.client, Capability.SEND)
+        if action.keep_draft:
+            require(agent.client, Capability.KEEP_DRAFT)
         async with self._pane_input.lock(agent):
             agent = await self._current(agent)  # it may have changed while the lock was held
             require_ready(agent)
@@ -91,14 +96,15 @@ class TerminalInput:
         return is_client_command(text) and self._pane_input.is_submitted(agent, text)
 
     async def press_escape(self, agent: Agent, action: Action) -> Interrupted:
-        """Press Esc, once, and wait for the client to stop."""
+        """Press Esc, as often as the client needs it, and wait for the client to stop."""
+        require(agent.client, Capability.INTERRUPT)
         async with self._pane_input.lock(agent):
             before = await self._current(agent)  # it may have changed while the lock was held
             require_interruptible(before)
             await self._pane_input.check_pane(before)
             await self._recorder.record(EscPressed(by=action.by, via=action.via), agent.id)
             try:
-                await self._pane_input.press_key(before, "Escape")
+                await self._pane_input.interrupt(before)
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise

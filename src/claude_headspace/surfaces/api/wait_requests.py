@@ -113,6 +113,10 @@ class WaitDetails:
         request = await self._request(agent, wait, everything=everything)
         return wait_details_view(wait, request, grant_options(agent.client, wait.suggestions))
 
+    async def client_of(self, wait: Wait) -> str:
+        """The client of the agent that waits."""
+        return (await asyncio.to_thread(self._read.agents.find, wait.agent_id)).client
+
     async def grant_options(self, wait: Wait) -> tuple[GrantOption, ...]:
         """What can be granted together with an answer to a wait."""
         agent = await asyncio.to_thread(self._read.agents.find, wait.agent_id)

@@ -50,8 +50,9 @@ def send(
 def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
     """Press Esc in the terminal of an agent.
 
-    Esc is pressed once, and only if the client of the agent still runs in its pane and is working or shows a dialog.
-    The command waits a few seconds for the client to stop. Background tasks keep running.
+    Esc is pressed only if the client of the agent still runs in its pane and is working or shows a dialog: once, or
+    twice if the client needs it to interrupt a turn (opencode, Copilot CLI). The command waits a few seconds for the
+    client to stop. Background tasks keep running.
     """
     done = ApiClient.local().interrupt(agent)
     output.write_result(done, as_json, lambda done, _: [output.line(interrupt_result(done))])

@@ -62,6 +62,16 @@ def limit(agent: Json, capability: Capability) -> str:
     return found.limits.get(capability, "") if found is not None else ""
 
 
+def answering(kind: str) -> Capability:
+    """What a client must be able to do so that a wait of this kind is answered through Headspace."""
+    return Capability.ANSWER_QUESTION if kind == "question" else Capability.ANSWER_PERMISSION
+
+
+def answer_limit(agent: Json, wait: Json) -> str:
+    """Why a wait can be answered only in the terminal; empty if its client takes answers."""
+    return limit(agent, answering(wait["kind"]))
+
+
 def has_several_clients(agents: Iterable[Json]) -> bool:
     """Whether these agents use more than one client. Only then their clients are worth a column."""
     return len({agent["client"] for agent in agents}) > 1

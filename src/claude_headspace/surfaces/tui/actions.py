@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
+from claude_headspace.clients.client import Capability
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
+from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
 
@@ -59,6 +61,8 @@ def send_refusal(agent: Json) -> BadRequest | None:
     """Why the agent would not accept a prompt now; None if it would. A question in plain text is not a dialog."""
     if agent["state"] == "ended":
         return BadRequest("agent_ended", f"{agent['name']} has ended.", "Press r to resume it.")
+    if refusal := limit(agent, Capability.SEND):
+        return BadRequest("not_supported", refusal, "Press enter to jump there.")
     if any(wait["kind"] != "question" or wait["questions"] or wait["tool"] for wait in agent["waits"]):
         return BadRequest(
             "at_dialog",

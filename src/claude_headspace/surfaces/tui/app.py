@@ -16,8 +16,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
+from claude_headspace.clients.client import Capability
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span
+from claude_headspace.surfaces.text.clients import answer_limit, limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
@@ -375,7 +377,8 @@ class Top(App[None]):
             return
         wait = answerable_wait(agent)
         if wait is None:
-            text = "It can only be answered in its terminal." if agent["waits"] else "The agent is not waiting."
+            limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
+            text = limits[-1] or "It can only be answered in its terminal."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
         else:
             self._open_panel(agent, wait)
@@ -463,7 +466,9 @@ class Top(App[None]):
         agent = self.agents.selected
         if agent is None:
             return
-        if self._interrupt_requested != agent["id"]:
+        if refusal := limit(agent, Capability.INTERRUPT):
+            self.show_message(Span(refusal), Span("  Press enter to jump there.", "dim"))
+        elif self._interrupt_requested != agent["id"]:
             self._interrupt_requested = agent["id"]
             self._guard.note_change()
             self._run_later("sure", MESSAGE_SECONDS, self._cancel_interrupt)
@@ -514,7 +519,9 @@ class Top(App[None]):
         from claude_headspace.surfaces.tui.changes_panel import ChangesPanel
 
         agent = self.agents.selected
-        if agent is not None:
+        if agent is not None and (refusal := limit(agent, Capability.CHANGES)):
+            self.show_message(Span(refusal))
+        elif agent is not None:
             self._run_in_thread(
                 partial(self._agent_actions.changes, agent),
                 lambda found: self.push_screen(ChangesPanel(agent["name"], found, self._palette)),
@@ -563,7 +570,7 @@ class Top(App[None]):
         if self.query("#filter"):
             return
         await self.mount(
-            Input(self._filter_text, placeholder="name, project, state or text", id="filter", compact=True)
+            Input(self._filter_text, placeholder="name, project, state, client or text", id="filter", compact=True)
         )
         self.query_one("#filter").focus()
 

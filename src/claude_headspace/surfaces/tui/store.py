@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from claude_headspace.clients.catalog import title_of
+from claude_headspace.surfaces.text.clients import short_title
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import SHAPES, summary
 
@@ -97,6 +99,8 @@ def _searchable_text(agent: Json) -> str:
         agent["branch"],
         agent["host"],
         agent["role"],
+        f"client:{short_title(agent['client'])}",
+        title_of(agent["client"]),
         summary(agent, None),
     ]
     return " ".join(str(part) for part in parts if part).lower()

@@ -6,11 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.client import Capability
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.agent_details import CONFIDENCES, SOURCES, agent_lines, state_reasons
+from claude_headspace.surfaces.cli.presentation.agent_details import (
+    CONFIDENCES,
+    SOURCES,
+    agent_lines,
+    state_reasons,
+    wait_lines,
+)
+from tests.limited_client import limited_client
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 AT = 1_773_489_360_000_000  # 11:56
@@ -189,3 +197,13 @@ def test_why_without_evidence() -> None:
     assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
         "○ calm-otter (Claude Code) has been idle since 11:56:00 (4 min ago)."
     ]
+
+
+def test_a_wait_that_the_client_keeps_to_itself() -> None:
+    """The reason follows what to do."""
+    wait: dict[str, Any] = {"kind": "permission", "opened_at": ISO, "held_until": None, "answered": None}
+    wait |= {"questions": [], "text": "make", "tool": "Bash", "summary": "make"}
+    with limited_client() as client:
+        *_, last = texts(wait_lines(wait, NOW, 120, bare(client=client.name)))
+    reason = client.limits[Capability.ANSWER_PERMISSION]
+    assert last == f"  Answer it in the terminal of the agent. {reason}"

@@ -9,6 +9,7 @@ from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
+from claude_headspace.surfaces.text.clients import answer_limit
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
     effort_text,
@@ -53,7 +54,7 @@ def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -
     for label, text in facts(agent, now):
         lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     for wait in agent["waits"]:
-        lines += [EMPTY_LINE, *wait_lines(wait, now, width, agent["name"])]
+        lines += [EMPTY_LINE, *wait_lines(wait, now, width, agent)]
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
@@ -190,11 +191,11 @@ def _warned(agent: Json) -> str:
     return f" (warned at {level} %)" if level else ""
 
 
-def wait_lines(wait: Json, now: datetime, width: int, name: str) -> list[Line]:
+def wait_lines(wait: Json, now: datetime, width: int, agent: Json) -> list[Line]:
     """What an agent waits for, and how to answer. With `request`, the complete request."""
     lines = [line(Span(f"Waiting for you since {clock_time(wait['opened_at'], now)}", "strong"))]
     if "request" in wait:
-        lines += _complete_request(wait, width, name)
+        lines += _complete_request(wait, width, agent["name"])
     elif not wait["questions"]:
         text = wait["text"].strip() if wait["kind"] != "permission" else wait_text(wait)
         lines += hanging(line("  "), text, width)
@@ -206,7 +207,7 @@ def wait_lines(wait: Json, now: datetime, width: int, name: str) -> list[Line]:
             lines += hanging(line(f"    {number}. "), mark_controls(option["label"]) + about, width)
     for field in wait.get("form", ()):
         lines += hanging(line(f"    {field['name']}  "), field_text(field), width, "dim")
-    return [*lines, dim(f"  {_how_to_answer(wait, now, name)}")]
+    return lines + hanging(line("  "), _how_to_answer(wait, now, agent), width, "dim")
 
 
 def _complete_request(wait: Json, width: int, name: str) -> list[Line]:
@@ -240,13 +241,14 @@ def field_text(field: Json) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _how_to_answer(wait: Json, now: datetime, name: str) -> str:
+def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
+    name = agent["name"]
     if wait["answered"]:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; waiting for the client to continue"
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
         lost = wait.get("undelivered")
         reason = f"The answer of {lost['by']} ({lost['words']}) was not delivered. " if lost else ""
-        return f"{reason}Answer it in the terminal of the agent."
+        return " ".join(filter(None, (f"{reason}Answer it in the terminal of the agent.", answer_limit(agent, wait))))
     return {
         "question": f"headspace answer {name} ANSWER",
         "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",

@@ -30,7 +30,7 @@ def detail_lines(agent: Json, conversation: Sequence[Line], now: datetime, width
     if not agent["waits"]:
         lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
-        lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width, agent["name"])]
+        lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width, agent)]
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)

@@ -1,6 +1,7 @@
-"""The list: one line for each agent, with state, name, project, activity, context, cost and time.
+"""The list: one line for each agent, with state, name, client, project, activity, context, cost and time.
 
-A narrow terminal shows fewer columns, so that the activity stays readable.
+The client is shown only if the agents use more than one. A narrow terminal shows fewer columns, so that
+the activity stays readable.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from rich.cells import cell_len
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
+from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration
 from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time
 
@@ -19,6 +21,7 @@ HEADINGS = {
     "key": "",
     "name": "  agent",
     "unseen": "",
+    "client": "client",
     "where": "project",
     "doing": "activity",
     "tool": "last tool",
@@ -28,7 +31,7 @@ HEADINGS = {
     "since": "since",
 }
 _RIGHT_ALIGNED = frozenset({"todo", "context", "cost", "since"})
-_MIN_LIST_WIDTHS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "where": 70, "key": 50}
+_MIN_LIST_WIDTHS = {"tool": 112, "cost": 84, "todo": 92, "context": 76, "client": 74, "where": 70, "key": 50}
 """How wide the list must be to show a column."""
 
 MAX_NAME_WIDTH, MAX_PROJECT_WIDTH, MIN_ACTIVITY_WIDTH = 26, 30, 32
@@ -65,7 +68,9 @@ def choose_columns(agents: Sequence[Json], width: int) -> Columns:
 
 def _natural_widths(agents: Sequence[Json]) -> dict[str, int]:
     """The width that each column needs for its longest text."""
+    several_clients = has_several_clients(agents)
     texts = {
+        "client": {short_title(agent["client"]) for agent in agents if several_clients},
         "name": {f"  {agent['name']}" for agent in agents},
         "where": {project_and_branch(agent) for agent in agents},
         "tool": {agent["last_tool"] or "" for agent in agents},
@@ -118,6 +123,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "key": Span(str(number) if 0 < number <= 9 else "", "dim"),
         "name": Span(f"{shape(state)} {agent['name']}", state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
+        "client": Span(short_title(agent["client"]), "dim"),
         "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),
         "doing": Span(_activity_text(agent, now), {"waiting": "strong", "error": "error"}.get(state, role)),
         "tool": Span(agent["last_tool"] or "", "dim"),

@@ -1,0 +1,264 @@
+"""Decode a line of a rollout into facts. Pure and total: nothing is raised, and unknown lines have no facts.
+
+Codex writes one file per thread; a sub-agent is a thread of its own. A line does not contain its thread, so it is
+stored with the session and the sub-agent of its file (`WireStored`).
+
+Rules
+- Only `UserMessage` items are prompts. The conversation also contains injected texts.
+- `task_complete` ends a turn: it has the API error that no hook reports. A plan was written before it, and is stored
+  with it, because the client asks about the plan when the turn ended.
+- How a command ended is read from its result in the conversation. The end of the command itself can be reported after
+  the turn: a command goes on after Esc.
+- The lines of a sub-agent's file are about the sub-agent.
+- Older rollouts have `user_message` and `agent_message` events in place of items (not measured).
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from claude_headspace.clients.codex import tools
+from claude_headspace.clients.codex.rollout_wire import (
+    WireItem,
+    WirePart,
+    WirePayload,
+    WireSessionMeta,
+    WireSource,
+    WireStored,
+    WireTurnContext,
+)
+from claude_headspace.clients.transcript_line import Line
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event, Fact
+from claude_headspace.kernel.text import one_line, short
+from claude_headspace.kernel.tolerant_json import fit
+from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.wait.request import Ask
+
+HEADLESS = "codex_exec"
+"""The originator of a thread that a program started (`codex exec`)."""
+ABORTED = "aborted by user"
+"""The result of a call that the user stopped, after the time that it took."""
+
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", re.MULTILINE)
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+# --- a line -----------------------------------------------------------------------------------------------------------
+
+
+def read_stored(raw: bytes, stored: WireStored) -> Line | None:
+    """The line, if it has facts. `raw` is the line as it is stored."""
+    found = _facts(stored)
+    if not found or not stored.session_id:
+        return None
+    key = hashlib.blake2b(raw, digest_size=12).hexdigest()
+    return Line(_parse_time(stored.line.timestamp), stored.session_id, key, _cwd(stored), found, stored.subagent_id)
+
+
+def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode a stored line. Never raises."""
+    stored, misfit = fit(body, WireStored)
+    found = _facts(stored)
+    turn_id = fit(stored.line.payload, WirePayload)[0].turn_id
+    meta = msgspec.structs.replace(
+        bare_meta(envelope),
+        session_id=stored.session_id,
+        cwd=_cwd(stored),
+        prompt_id=short(turn_id) if turn_id and not stored.subagent_id else None,
+        subagent_id=short(stored.subagent_id),
+    )
+    fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
+    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(stored))
+
+
+def _parse_time(timestamp: str | None) -> Micros | None:
+    try:
+        time = datetime.fromisoformat(timestamp or "")
+    except ValueError:
+        return None
+    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
+
+
+def _cwd(stored: WireStored) -> str | None:
+    return fit(stored.line.payload, WireTurnContext)[0].cwd or stored.cwd
+
+
+def _facts(stored: WireStored) -> tuple[Fact, ...]:
+    """The facts of a line: those of its type, and in a file of a sub-agent those about the sub-agent."""
+    payload = fit(stored.line.payload, WirePayload)[0]
+    kind = (stored.line.type, payload.type)
+    reader = (_SUBAGENT_READERS if stored.subagent_id else _READERS).get(kind)
+    reader = reader or _READERS_OF_CALLS.get(kind)
+    return tuple(reader(payload, stored)) if reader is not None else ()
+
+
+# --- the thread -------------------------------------------------------------------------------------------------------
+
+
+def _session_meta(_payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
+    if fit(stored.line.payload, WireSessionMeta)[0].originator == HEADLESS:
+        yield facts.ClientReported("", headless=True)
+
+
+def _subagent_meta(_payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
+    """A sub-agent. Its type and its name are in the source of the thread."""
+    known = fit(stored.line.payload, WireSessionMeta)[0]
+    source = fit(known.source, WireSource)[0].subagent
+    spawn = source.thread_spawn if source is not None else None
+    role = known.agent_role or (spawn.agent_role if spawn else None) or "default"
+    name = known.agent_nickname or (spawn.agent_nickname if spawn else None) or ""
+    yield facts.SubagentStarted()
+    yield facts.SubagentDescribed(one_line(role), one_line(name))
+
+
+def _compacted(_payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    yield facts.SessionStarted("compact")
+
+
+def _usage(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
+    info = payload.info
+    tokens = info.last_token_usage.total_tokens if info is not None and info.last_token_usage is not None else None
+    limits = tuple(_limits(payload))
+    if tokens or limits:
+        window = info.model_context_window if info is not None else None
+        yield facts.UsageMeasured(model=short(stored.model) or None, tokens=tokens, window=window, limits=limits)
+
+
+def _limits(payload: WirePayload) -> Iterator[facts.RateLimit]:
+    limits = payload.rate_limits
+    for name, limit in (("primary", limits.primary), ("secondary", limits.secondary)) if limits is not None else ():
+        if limit is not None and limit.used_percent is not None:
+            yield facts.RateLimit(name, limit.used_percent, limit.resets_at)
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def _task_complete(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
+    if payload.error is not None:
+        yield facts.TurnFailed(_error_kind(payload.error.codex_error_info), payload.error.message)
+        return
+    ask = Ask("plan", stored.plan) if stored.plan else None
+    yield facts.TurnClosed(end=facts.TurnStopped(payload.last_agent_message, leaves_subagents=True, ask=ask))
+
+
+def _error_kind(info: object) -> str:
+    """The kind of an error: a name, or an object with its name as the only key."""
+    name = next(iter(info), "") if isinstance(info, dict) else info
+    return short(name) if isinstance(name, str) and name not in ("", "other") else "api_error"
+
+
+def _turn_aborted(_payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    yield facts.TurnInterrupted()
+
+
+def _subagent_complete(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    yield facts.SubagentStopped(payload.last_agent_message or "")
+
+
+def _item(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    item = fit(payload.item, WireItem)[0]
+    if item.type == "UserMessage" and (text := _text(item.content)).strip():
+        yield facts.UserWrote(text, joins_turn=True)
+    elif item.type == "AgentMessage" and (text := _text(item.content)).strip():
+        yield facts.AgentWrote(text)
+    elif item.type == "CollabAgentToolCall" and item.tool == tools.SPAWN and item.receiver_thread_ids:
+        yield facts.ToolFinished(short(item.id), tools.SPAWN, background_subagent=short(item.receiver_thread_ids[0]))
+
+
+def _user_message(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    if payload.message.strip():
+        yield facts.UserWrote(payload.message, joins_turn=True)
+
+
+def _agent_message(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    if payload.message.strip():
+        yield facts.AgentWrote(payload.message)
+
+
+def _text(content: object) -> str:
+    parts = [fit(part, WirePart)[0].text for part in content] if isinstance(content, list) else []
+    return "\n".join(part for part in parts if part)
+
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+def _call(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    if payload.call_id:
+        name, given = _normalized(payload)
+        yield tools.tool_started(tools.tool_use(name, given, payload.call_id))
+
+
+def _normalized(payload: WirePayload) -> tuple[str, Any]:
+    given = payload.arguments if payload.arguments is not None else payload.input
+    return tools.normalize_call(payload.name, payload.namespace or "", given)
+
+
+def _result(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
+    """How a call ended, as the model sees it. The result names the call, never the tool."""
+    text = payload.output if isinstance(payload.output, str) else ""
+    header = text.partition("Output:\n")[0]
+    code = _EXIT_CODE.search(header)
+    if header == text and text.rstrip().endswith(ABORTED):
+        yield facts.TurnInterrupted()
+    elif code is not None and code[1] != "0":
+        yield facts.ToolFailed(short(payload.call_id), "", error=f"exit code {code[1]}")
+    elif payload.call_id:
+        answer = tools.answer_of(tools.result_of(text)) if text.startswith("{") else ""
+        yield facts.ToolFinished(short(payload.call_id), "", answer=answer)
+
+
+Reader = Callable[[WirePayload, WireStored], Iterator[Fact]]
+
+_READERS: dict[tuple[str, str], Reader] = {
+    ("session_meta", ""): _session_meta,
+    ("compacted", ""): _compacted,
+    ("event_msg", "token_count"): _usage,
+    ("event_msg", "task_complete"): _task_complete,
+    ("event_msg", "turn_aborted"): _turn_aborted,
+    ("event_msg", "item_completed"): _item,
+    ("event_msg", "user_message"): _user_message,
+    ("event_msg", "agent_message"): _agent_message,
+}
+"""The lines of a main thread that have facts."""
+
+_SUBAGENT_READERS: dict[tuple[str, str], Reader] = {
+    ("session_meta", ""): _subagent_meta,
+    ("event_msg", "task_complete"): _subagent_complete,
+    ("event_msg", "turn_aborted"): _turn_aborted,
+}
+"""The lines of a sub-agent that have facts."""
+
+_READERS_OF_CALLS: dict[tuple[str, str], Reader] = {
+    ("response_item", "function_call"): _call,
+    ("response_item", "custom_tool_call"): _call,
+    ("response_item", "function_call_output"): _result,
+    ("response_item", "custom_tool_call_output"): _result,
+}
+"""Calls, of all threads."""
+
+
+def _texts(stored: WireStored) -> tuple[ToolText, ...]:
+    """The input or the result of the call in a line."""
+    payload = fit(stored.line.payload, WirePayload)[0]
+    reader = _READERS_OF_CALLS.get((stored.line.type, payload.type))
+    if reader is _call:
+        name, given = _normalized(payload)
+        return (ToolText("tool_input", name or None, given),)
+    return (ToolText("tool_result", None, payload.output),) if reader is _result else ()
+
+
+# --- truncation -------------------------------------------------------------------------------------------------------
+
+
+def is_message(owner: dict[object, object], key: object) -> bool:
+    """Whether a string of a line is a message: a text of an item, the last message of a turn, or a plan."""
+    return key in ("last_agent_message", "plan") or (key == "text" and owner.get("type") in ("text", "Text"))
