@@ -110,7 +110,7 @@ def test_usage_and_cost_of_a_session() -> None:
     price = PRICES["gemini-2.5-pro"]
     cost = (600 * price.input + 400 * price.cached + 150 * price.output) / 1_000_000
     first, again, second = read(reply, reply, reply | {"id": "m2"})
-    usage = facts.UsageMeasured(model="gemini-2.5-pro", tokens=1000, window=1_048_576, cost_usd=pytest.approx(cost))
+    usage = facts.UsageMeasured(model="gemini-2.5-pro", tokens=1000, window=1_048_576, cost_usd=cost)
     assert first.facts == (facts.AgentWrote("Hi.", final=True), usage)
     assert (again.facts, again.key) == (first.facts, first.key)
     assert second.facts[1].cost_usd == pytest.approx(2 * cost)  # type: ignore[union-attr]
