@@ -41,6 +41,11 @@ class AgentCache:
         """The agent that has, or had, this session."""
         return self._agents.get(self._sessions.get(session_id, ""))
 
+    def session_of_client(self, pid: int) -> str | None:
+        """The session of the running agent whose client is this process."""
+        found = next((agent for agent in self.with_client() if agent.pid == pid), None)
+        return found.session.client_id if found is not None and found.session is not None else None
+
     def with_client(self) -> Iterator[Agent]:
         """Running agents whose client process is known."""
         return (agent for agent in self._agents.values() if agent.pid is not None and agent.ended_at is None)
