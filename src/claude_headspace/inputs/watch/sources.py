@@ -13,6 +13,7 @@ from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.lock_registry import LockRegistry
 from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.registries import NoRegistry, Registries, SessionRegistry
@@ -29,6 +30,10 @@ Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 
 ConfigDirs = Callable[[str], Sequence[Path]]
 """The config dirs of a client, by its name."""
+
+
+REGISTRIES: dict[str, type[RegistryWatch] | type[LockRegistry]] = {DEFAULT: RegistryWatch, "copilot": LockRegistry}
+"""The registries of the clients that have files for it."""
 
 
 class Sources:
@@ -156,9 +161,8 @@ def _registry(
     ancestry: ProcessAncestry,
 ) -> SessionRegistry:
     """The session registry of a client."""
-    if client == DEFAULT:
-        return RegistryWatch(config_dirs, agents, submit, envelopes, ancestry)
-    return NoRegistry()
+    registry = REGISTRIES.get(client)
+    return registry(config_dirs, agents, submit, envelopes, ancestry) if registry is not None else NoRegistry()
 
 
 def _directories(number: int) -> str:
