@@ -311,6 +311,13 @@ class SessionContext(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     problem: str = ""
 
 
+class ReportedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The end of a turn that the client reported and the transcript has not confirmed."""
+
+    at: Micros
+    message: str = ""
+
+
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One coding agent, usually a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
@@ -428,6 +435,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When a sign of work closed a question in text; 0: none did, or the prompt that followed is known."""
     answer_taken_at: Micros = 0
     """The newest time at which the client had applied an answer given through Headspace."""
+    reported_end: ReportedEnd | None = None
+    """The newest end of a turn that waits for the transcript to confirm it."""
 
     @property
     def is_in_turn(self) -> bool:

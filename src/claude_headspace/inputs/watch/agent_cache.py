@@ -54,6 +54,10 @@ class AgentCache:
         """Running agents that were started by a wrapper process (`headspace run`)."""
         return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)
 
+    def with_reported_end(self) -> Iterator[Agent]:
+        """Agents with a reported end of a turn that waits for its confirmation."""
+        return (agent for agent in self._agents.values() if agent.reported_end is not None)
+
     def transcript_paths(self) -> Iterator[str]:
         """The transcripts of running agents."""
         for agent in self._agents.values():

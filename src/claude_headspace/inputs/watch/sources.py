@@ -19,6 +19,7 @@ from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.registries import NoRegistry, Registries, SessionRegistry
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
+from claude_headspace.inputs.watch.turn_ends import TurnEndWatch
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.text import count
@@ -65,6 +66,7 @@ class Sources:
             for name, builder in builders.items()
         }
         self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registries.was_killed)
+        self.turn_ends = TurnEndWatch(submit, envelopes, agents)
         self._starting: asyncio.Task[None] | None = None
 
     @property
@@ -108,6 +110,7 @@ class Sources:
             await follower.caught_up()
         await self.processes.check()
         self.processes.start()
+        self.turn_ends.start()
 
     def health_of(self, name: str) -> tuple[bool, str | None, str]:
         """The health of one source, by its name."""
@@ -134,7 +137,7 @@ class Sources:
             ),
             "processes": (
                 self.processes.running or starting,
-                self.processes.failure,
+                self.processes.failure or self.turn_ends.failure,
                 count(sum(1 for _ in self.agents.with_client()), "client"),
             ),
         }
@@ -144,6 +147,7 @@ class Sources:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        await self.turn_ends.stop()
         await self.processes.stop()
         for follower in self.followers.values():
             await follower.stop()
