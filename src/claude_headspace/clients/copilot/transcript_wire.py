@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 
 
-class WireError(msgspec.Struct):
+class WireError(msgspec.Struct, frozen=True):
     """Why a call failed."""
 
     message: str = ""
     code: str = ""
 
 
-class WireResult(msgspec.Struct):
+class WireResult(msgspec.Struct, frozen=True):
     """The result of a call (`content`), or of a dialog (`kind`, `feedback`)."""
 
     content: str = ""
@@ -20,7 +20,7 @@ class WireResult(msgspec.Struct):
     feedback: str = ""
 
 
-class WirePermission(msgspec.Struct, rename="camel"):
+class WirePermission(msgspec.Struct, rename="camel", frozen=True):
     """What a dialog asks."""
 
     kind: str = ""
@@ -33,7 +33,7 @@ class WirePermission(msgspec.Struct, rename="camel"):
     url: str = ""
 
 
-class WireUsage(msgspec.Struct, rename="camel"):
+class WireUsage(msgspec.Struct, rename="camel", frozen=True):
     """The usage of one call of the model."""
 
     model: str = ""
@@ -47,7 +47,7 @@ class WireCache(msgspec.Struct, rename="camel"):
     pending_rewrite_sources: list[str] = []
 
 
-class WireContext(msgspec.Struct, rename="camel"):
+class WireContext(msgspec.Struct, rename="camel", frozen=True):
     """Where a session runs."""
 
     cwd: str | None = None
