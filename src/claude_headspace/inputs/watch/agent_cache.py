@@ -59,14 +59,18 @@ class AgentCache:
         """Running agents that were started by a wrapper process (`headspace run`)."""
         return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)
 
+    def running(self) -> Iterator[Agent]:
+        """The agents that have not ended."""
+        return (agent for agent in self._agents.values() if agent.ended_at is None)
+
     def with_reported_end(self) -> Iterator[Agent]:
         """Agents with a reported end of a turn that waits for its confirmation."""
         return (agent for agent in self._agents.values() if agent.reported_end is not None)
 
     def transcript_paths(self) -> Iterator[str]:
         """The transcripts of running agents."""
-        for agent in self._agents.values():
-            if agent.ended_at is None and agent.session is not None and agent.session.transcript_path:
+        for agent in self.running():
+            if agent.session is not None and agent.session.transcript_path:
                 yield agent.session.transcript_path
 
     def _evict(self) -> None:
