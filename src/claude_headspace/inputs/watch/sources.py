@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from claude_headspace.clients import codex
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
+from claude_headspace.inputs.watch.codex_registry import CodexRegistry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.lock_registry import LockRegistry
 from claude_headspace.inputs.watch.processes import ProcessWatch
@@ -33,8 +35,13 @@ ConfigDirs = Callable[[str], Sequence[Path]]
 """The config dirs of a client, by its name."""
 
 
+<<<<<<< HEAD
 REGISTRIES: dict[str, type[RegistryWatch] | type[LockRegistry]] = {DEFAULT: RegistryWatch, "copilot": LockRegistry}
 """The registries of the clients that have files for it."""
+=======
+REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry]] = {DEFAULT: RegistryWatch, codex.NAME: CodexRegistry}
+"""The session registries of the clients that have one."""
+>>>>>>> main
 
 
 class Sources:
@@ -68,6 +75,13 @@ class Sources:
         self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registries.was_killed)
         self.turn_ends = TurnEndWatch(submit, envelopes, agents)
         self._starting: asyncio.Task[None] | None = None
+
+    @property
+    def codex(self) -> CodexRegistry:
+        """The registry of Codex, which can also answer approvals."""
+        found = self.registries.by_client[codex.NAME]
+        assert isinstance(found, CodexRegistry)
+        return found
 
     @property
     def checks(self) -> list[Check]:
@@ -165,8 +179,13 @@ def _registry(
     ancestry: ProcessAncestry,
 ) -> SessionRegistry:
     """The session registry of a client."""
+<<<<<<< HEAD
     registry = REGISTRIES.get(client)
     return registry(config_dirs, agents, submit, envelopes, ancestry) if registry is not None else NoRegistry()
+=======
+    kind = REGISTRIES.get(client)
+    return kind(config_dirs, agents, submit, envelopes, ancestry) if kind is not None else NoRegistry()
+>>>>>>> main
 
 
 def _directories(number: int) -> str:
