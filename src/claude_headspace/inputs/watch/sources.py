@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from claude_headspace.clients import codex
+from claude_headspace.clients import codex, copilot
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
@@ -35,13 +35,12 @@ ConfigDirs = Callable[[str], Sequence[Path]]
 """The config dirs of a client, by its name."""
 
 
-<<<<<<< HEAD
-REGISTRIES: dict[str, type[RegistryWatch] | type[LockRegistry]] = {DEFAULT: RegistryWatch, "copilot": LockRegistry}
-"""The registries of the clients that have files for it."""
-=======
-REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry]] = {DEFAULT: RegistryWatch, codex.NAME: CodexRegistry}
+REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry] | type[LockRegistry]] = {
+    DEFAULT: RegistryWatch,
+    codex.NAME: CodexRegistry,
+    copilot.NAME: LockRegistry,
+}
 """The session registries of the clients that have one."""
->>>>>>> main
 
 
 class Sources:
@@ -179,13 +178,8 @@ def _registry(
     ancestry: ProcessAncestry,
 ) -> SessionRegistry:
     """The session registry of a client."""
-<<<<<<< HEAD
-    registry = REGISTRIES.get(client)
-    return registry(config_dirs, agents, submit, envelopes, ancestry) if registry is not None else NoRegistry()
-=======
     kind = REGISTRIES.get(client)
     return kind(config_dirs, agents, submit, envelopes, ancestry) if kind is not None else NoRegistry()
->>>>>>> main
 
 
 def _directories(number: int) -> str:
