@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.installation import INSTALLERS, Installer, default_config_dir, detected_clients
-from claude_headspace.clients.opencode.installation import PLUGIN
 from claude_headspace.clients.settings_change import install, uninstall
 from claude_headspace.errors import BadConfiguration
 
 TOKEN = "hs_ingest_1"
-ALL = [client for client in sorted(INSTALLERS) if client != "opencode" or PLUGIN.exists()]
+ALL = sorted(INSTALLERS)
 MERGED = ("claude-code", "codex", "gemini")
 """Clients whose settings also belong to the user."""
-OWN_FILE = [client for client in ("copilot", "opencode") if client in ALL]
+OWN_FILE = ("copilot", "opencode")
 """Clients with a file of Headspace alone."""
 WITH_SCRIPT = ("claude-code", "codex", "copilot", "gemini")
 
@@ -311,9 +310,10 @@ def problem_name(client: str, path: Path, file: str) -> str:
 # --- detection ---
 
 
-def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path) -> None:
+def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Claude Code is always there."""
-    env = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin"), "CODEX_HOME": str(tmp_path / "codex")}
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env = {"PATH": str(tmp_path / "bin"), "CODEX_HOME": str(tmp_path / "codex")}
     assert detected_clients(env) == ["claude-code"]
     (tmp_path / "codex").mkdir()
     (tmp_path / "bin").mkdir()

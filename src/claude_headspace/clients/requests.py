@@ -5,6 +5,7 @@ from collections.abc import Callable
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import edits, suggestions
 from claude_headspace.clients.codex import edits as codex_edits
+from claude_headspace.clients.codex import grants as codex_grants
 from claude_headspace.clients.gemini import edits as gemini_edits
 from claude_headspace.clients.opencode import edits as opencode_edits
 from claude_headspace.clients.opencode import suggestions as opencode_suggestions
@@ -20,6 +21,7 @@ EDITS: dict[str, Callable[[ToolUse], RequestedEdit | None]] = {
 }
 GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {
     claude_code.NAME: suggestions.grant_options,
+    "codex": codex_grants.grant_options,
     "opencode": opencode_suggestions.grant_options,
 }
 
