@@ -5,12 +5,12 @@ import pytest
 from claude_headspace.clients.opencode.description import CLIENT
 from tests.real_client.cases import Case
 from tests.real_client.conftest import Results
-from tests.real_clients.homes import OpencodeHome
+from tests.real_clients.opencode.home import PreparedHome
 from tests.real_clients.opencode.scenarios import ALL, WITHOUT_DAEMON
 
-CASES = [Case(scenario, version, make_home=OpencodeHome) for scenario in ALL for version in CLIENT.tested_versions]
+CASES = [Case(scenario, version, make_home=PreparedHome) for scenario in ALL for version in CLIENT.tested_versions]
 CASES_WITHOUT_DAEMON = [
-    Case(case.scenario, case.version, with_daemon=False, make_home=OpencodeHome)
+    Case(case.scenario, case.version, with_daemon=False, make_home=PreparedHome)
     for case in CASES
     if case.scenario.name in WITHOUT_DAEMON
 ]
