@@ -144,9 +144,7 @@ def install_footer(transport: str) -> list[Line]:
     """Notes after the installation, and the next commands worth typing."""
     http = [dim("Over HTTP, events are lost while the daemon is down, and Claude Code shows an error.")]
     return [
-        dim(
-            "Running sessions of Claude Code use the hooks after about a second, other clients after their next start."
-        ),
+        dim("Running sessions of Claude Code use the hooks after about a second, others after their next start."),
         *(http if transport == "http" else []),
         EMPTY_LINE,
         dim("headspace up   headspace doctor   headspace list"),
