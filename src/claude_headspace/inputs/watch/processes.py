@@ -6,7 +6,8 @@ Rules
 - Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only
   in a full check, at most once a minute.
 - A client that exits normally fires its last hook up to 1.1 s after its process ended. That hook has the exit reason,
-  so it is waited for. A killed client leaves its registry entry behind and is reported immediately.
+  so it is waited for, unless its session has ended. A killed client leaves its registry entry behind and is reported
+  immediately.
 - Some clients go on without their terminal (`Client.outlives_terminal`). Nobody can use them: they count as exited.
 - Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
   or will not be restarted.
@@ -161,7 +162,7 @@ class ProcessWatch(Loop):
         if missing_pid != pid:
             since = now
         self._missing[agent.id] = (pid, since)
-        if now - since >= SESSION_END_DELAY or self._was_killed(pid):
+        if now - since >= SESSION_END_DELAY or _has_closed(agent) or self._was_killed(pid):
             await self._submit_for(agent, self._envelopes.client_vanished(since, agent.pid))
             del self._missing[agent.id]
 
@@ -170,6 +171,11 @@ class ProcessWatch(Loop):
 
     async def _submit_for(self, agent: Agent, envelope: Envelope) -> None:
         await self._submit(msgspec.structs.replace(envelope, client=agent.client), agent.id)
+
+
+def _has_closed(agent: Agent) -> bool:
+    """Whether the end of its session was reported."""
+    return agent.session is not None and agent.session.ended_at is not None
 
 
 def _without_client(agents: Iterable[Agent]) -> list[Agent]:

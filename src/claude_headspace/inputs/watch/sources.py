@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from claude_headspace.clients import codex
+from claude_headspace.clients import codex, copilot
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.codex_registry import CodexRegistry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.lock_registry import LockRegistry
 from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.registries import NoRegistry, Registries, SessionRegistry
@@ -34,7 +35,11 @@ ConfigDirs = Callable[[str], Sequence[Path]]
 """The config dirs of a client, by its name."""
 
 
-REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry]] = {DEFAULT: RegistryWatch, codex.NAME: CodexRegistry}
+REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry] | type[LockRegistry]] = {
+    DEFAULT: RegistryWatch,
+    codex.NAME: CodexRegistry,
+    copilot.NAME: LockRegistry,
+}
 """The session registries of the clients that have one."""
 
 

@@ -42,10 +42,9 @@ const NOTES = {
 }
 
 const here = path.dirname(fileURLToPath(import.meta.url))
-const files = [path.join(here, "..", "plugin-headspace"), here].find((each) =>
-  fs.existsSync(path.join(each, "notify-headspace.state")),
-)
-const state = files && path.join(files, "notify-headspace.state")
+const files = path.join(here, "..", "plugin-headspace")
+const state = path.join(files, "notify-headspace.state")
+const installed = quietly(() => fs.lstatSync(state)) !== undefined
 
 const sessions = new Map() // by id: what is known of a session
 const calls = new Map() // by call id: the tool and the input of a call that runs
@@ -119,11 +118,8 @@ function isFull(spool) {
 
 function writeReport(notes, payload) {
   const spool = path.join(state, "spool")
-  try {
-    if (isFull(spool)) return fs.appendFileSync(path.join(spool, "lost"), ".", { mode: 0o600 })
-  } catch {
-    fs.mkdirSync(spool, { recursive: true, mode: 0o700 })
-  }
+  if (!fs.existsSync(spool)) fs.mkdirSync(spool, { recursive: true, mode: 0o700 })
+  if (isFull(spool)) return fs.appendFileSync(path.join(spool, "lost"), ".", { mode: 0o600 })
   const file = path.join(spool, `${notes["fired-at"]}-${process.pid}-${Math.random().toString(36).slice(2, 10)}.json`)
   try {
     fs.writeFileSync(file, `${JSON.stringify(notes)}\n${payload}\n`, { mode: 0o600, flag: "wx" })
@@ -133,7 +129,7 @@ function writeReport(notes, payload) {
 }
 
 function report(event, payload, id) {
-  if (state) writeReport(notesOf(event, id), JSON.stringify(bounded(payload)))
+  writeReport(notesOf(event, id), JSON.stringify(bounded(payload)))
 }
 
 // --- asking ---
@@ -484,7 +480,7 @@ function quietly(action) {
 }
 
 export const Headspace = async ({ client, directory }) => {
-  if (!state) return {}
+  if (!installed) return {}
   instances += 1
   return {
     event: async ({ event }) => {
