@@ -85,7 +85,7 @@ def _agree_on_hooks(targets: Sequence[Target], *, yes: bool, trusted: bool) -> t
     agreed = [(name, plan) for name, plan, outcome in outcomes if outcome in ("installed", "updated")]
     if asked == "installed" and not yes:
         agreed = agree_on_review(agreed)
-    return agreed, [hooks_text(outcome, str(plan.config.path)) for _, plan, outcome in outcomes]
+    return agreed, [hooks_text(name, outcome, str(plan.config.path)) for name, plan, outcome in outcomes]
 
 
 def _known_outcome(client: str, plan: Change) -> str | None:
