@@ -111,9 +111,9 @@ def test_a_dialog_without_its_input_is_joined_by_its_summary(story: Story) -> No
     (wait,) = story.agent.waits
     assert (wait.call_id, wait.digest) == ("c1", "d1")
     story.report(ToolFinished(None, "shell", "d0"), origin=Origin.HOOK, at=4)
-    assert story.board == ("waiting", "permission")
+    assert story.open_waits == ["permission"]
     story.report(ToolFinished(None, "shell", "d1"), origin=Origin.HOOK, at=5)
-    assert story.board == ("working", None)
+    assert story.open_waits == []
 
 
 def test_a_dialog_before_its_call(story: Story) -> None:
