@@ -341,14 +341,21 @@ function onStatus(event, directory) {
   report(event.type, payloadOf(sessionID, directory, { event: event.properties }), event.id)
 }
 
+// The last text of a turn is reported with its end. Another text, or a tool call of the same step, shows that it is not.
+function flushText(session, directory) {
+  if (session.text) report("message.text", payloadOf(session.id, directory, { message: session.text }), session.textID)
+  session.text = ""
+}
+
 function onPart(event, directory) {
   const { sessionID, part } = event.properties
   const session = sessionOf(sessionID)
-  if (part.type === "text" && part.time?.end && part.messageID === session.message) {
-    session.text = bounded(part.text)
-  } else if (part.type === "step-finish" && part.reason === "tool-calls" && session.text) {
-    report("message.text", payloadOf(sessionID, directory, { message: session.text }), part.id)
-    session.text = ""
+  if (part.type === "text" && part.time?.end && part.messageID === session.message && part.id !== session.textID) {
+    flushText(session, directory)
+    Object.assign(session, { text: bounded(part.text), textID: part.id })
+    if (session.calling) flushText(session, directory)
+  } else if (part.type === "step-finish") {
+    session.calling = false
   } else if (part.type === "tool") {
     onToolPart(event, session, part, directory)
   }
@@ -368,7 +375,7 @@ function onMessage(event, directory) {
   const { info, sessionID } = event.properties
   if (info.role !== "assistant" || info.summary) return
   const session = sessionOf(sessionID || info.sessionID)
-  if (session.message !== info.id) Object.assign(session, { message: info.id, text: "" })
+  if (session.message !== info.id) Object.assign(session, { message: info.id, text: "", calling: false })
   if (!info.time?.completed || session.measured === info.id) return
   session.measured = info.id
   const { modelID, providerID, tokens, cost } = info
@@ -442,7 +449,10 @@ function onPrompt(input, output, directory) {
 
 async function beforeTool(input, output, directory) {
   const { tool, sessionID, callID } = input
+  const session = sessionOf(sessionID)
   remember(calls, callID, { tool, args: output.args })
+  flushText(session, directory)
+  session.calling = true
   const call = { tool_use_id: callID, tool_name: tool, tool_input: output.args }
   const payload = payloadOf(sessionID, directory, call)
   const id = `${sessionID}-${callID}-before`
