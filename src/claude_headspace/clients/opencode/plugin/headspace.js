@@ -7,7 +7,7 @@
 //
 // Rules
 // - Nothing here throws, except to deny a tool call. Nothing delays the client, except the two seconds above.
-// - Streamed text and other noise is not reported. Long texts are cut.
+// - Streamed text and other noise is not reported. Long texts are cut, except in what Headspace judges or answers.
 // - A report names its session by the session that a person started. The session of a sub-agent is its `agent_id`.
 // - What one event does not say, the plugin adds: the turn, the last text of the agent, the call of a dialog, the cost.
 // - Files next to this one lead to Headspace: plugin-headspace/notify-headspace.state, a link to its state directory, and
@@ -128,8 +128,8 @@ function writeReport(notes, payload) {
   }
 }
 
-function report(event, payload, id) {
-  writeReport(notesOf(event, id), JSON.stringify(bounded(payload)))
+function report(event, payload, id, notes = notesOf(event, id)) {
+  writeReport(notes, JSON.stringify(bounded(payload)))
 }
 
 // --- asking ---
@@ -217,10 +217,11 @@ function parseReply(bytes) {
   }
 }
 
-// Sends an event and resolves to the reply; null if there is none. An event that does not arrive is reported.
+// Sends an event and resolves to the reply; null if there is none. An event that does not arrive is reported. What is
+// judged or answered is sent completely: a cut command could hide what it does.
 async function ask(event, payload, id, { seconds = 0, signal } = {}) {
   const notes = notesOf(event, id)
-  const text = JSON.stringify(bounded(payload))
+  const text = JSON.stringify(payload)
   const where = address()
   if (where) {
     const { status, body } = await exchange(where, requestText(notes, text, where), seconds * 1000 || REPLY_MS, signal)
@@ -228,7 +229,7 @@ async function ask(event, payload, id, { seconds = 0, signal } = {}) {
     if (signal?.aborted) return null
     if (!seconds) fs.writeFileSync(path.join(state, "silent"), "", { mode: 0o600 })
   }
-  writeReport(notes, text)
+  report(event, payload, id, notes)
   return null
 }
 
@@ -455,9 +456,8 @@ async function beforeTool(input, output, directory) {
   session.calling = true
   const call = { tool_use_id: callID, tool_name: tool, tool_input: output.args }
   const payload = payloadOf(sessionID, directory, call)
-  const id = `${sessionID}-${callID}-before`
-  if (askedSeconds("tool.execute.before") === null) return report("tool.execute.before", payload, id)
-  return (await ask("tool.execute.before", payload, id))?.deny
+  if (askedSeconds("tool.execute.before") === null) return report("tool.execute.before", payload)
+  return (await ask("tool.execute.before", payload))?.deny
 }
 
 function afterTool(input, output, directory) {
@@ -471,7 +471,7 @@ function afterTool(input, output, directory) {
     tool_response: { title, metadata, output: text },
     after_turn: !sessionOf(sessionID).busy,
   }
-  report("tool.execute.after", payloadOf(sessionID, directory, call), `${sessionID}-${callID}-after`)
+  report("tool.execute.after", payloadOf(sessionID, directory, call))
 }
 
 function onDispose(directory) {
