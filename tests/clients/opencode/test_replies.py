@@ -117,5 +117,11 @@ def test_finished_calls_report_their_edits() -> None:
 def test_calls_are_summarised_by_what_people_recognise() -> None:
     """The command, the file, or the files of a patch."""
     patch = "*** Begin Patch\n*** Update File: a.py\n*** End Patch"
-    inputs = ({"command": "ls"}, {"filePath": "/app/x", "oldString": "1"}, {"patchText": patch}, {}, None)
+    inputs: tuple[object, ...] = (
+        {"command": "ls"},
+        {"filePath": "/app/x", "oldString": "1"},
+        {"patchText": patch},
+        {},
+        None,
+    )
     assert [summarize_input(given) for given in inputs] == ["ls", "/app/x", "a.py", "", ""]
