@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from claude_headspace.clients import claude_code
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.config import find_paths
 from claude_headspace.demo.sandbox import environment as sandbox_environment
-from claude_headspace.demo.scenarios import SCENARIOS
 from claude_headspace.surfaces.client.api_client import ApiClient
 from tests.support import LIMIT_SECONDS, environment, wait_until
 
@@ -89,8 +89,7 @@ def test_the_board_at_the_start(tmp_path: Path) -> None:
         assert agents["quiet-lynx"]["subagents"]
         assert agents["golden-trout"]["background_tasks"]
         clients = {agent["client"] for agent in agents.values()}
-        assert clients == {each.client for each in SCENARIOS}
-        assert len(clients) >= 4
+        assert clients == set(CLIENTS)
         alive = [a for a in agents.values() if a["state"] != "ended" and a["client"] == claude_code.NAME]
         assert all(agent["tokens"] and agent["cost_usd"] and agent["branch"] for agent in alive)
         assert all(agent["cwd"].startswith("/home/sam/code/") for agent in agents.values())

@@ -77,4 +77,28 @@ OTHER_CLIENTS = (
             Pause(20),
         ),
     ),
+    ToldScenario(
+        "copilot",
+        Profile("witty-crane", "infra", "alerts", "gpt-4.1", 40_000),
+        elapsed=240,
+        past=(
+            Prompt("Which alerts fired more than ten times this week?"),
+            Action("amtool alert query --since 7d | sort | uniq -c | sort -rn | head", "31 DiskSpaceLow", 5),
+            Done("Only DiskSpaceLow, 31 times."),
+            Pause(58 * MINUTES),
+        ),
+        loop=(
+            Prompt("Raise its threshold to 10 % and add a forecast."),
+            Action(
+                "alerts/disk.yml",
+                "",
+                8,
+                "expr: free < 0.15",
+                "expr: free < 0.10 or predict_linear(free[6h], 9e4) < 0",
+            ),
+            Action("promtool check rules alerts/disk.yml", "SUCCESS: 4 rules found", 4),
+            Done("It fires below 10 %, or a day before the disk is full. The rules are valid."),
+            Pause(12 * MINUTES),
+        ),
+    ),
 )
