@@ -20,6 +20,8 @@ SHELL_TOOL = claude_code.SHELL_TOOL
 """The tool of a command line, unless another one is named."""
 OTHER_TOOLS = opencode.TOOLS | copilot.TOOLS | gemini.TOOLS | codex.TOOLS
 """The tools of the other clients. Tools with one name do the same in all of them."""
+KNOWN_TOOLS = claude_code_tools.TOOLS | OTHER_TOOLS
+"""The tools of all clients by name."""
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})
 """Tools that work on one file."""
 
@@ -52,4 +54,4 @@ def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def summarize_input(tool_input: Any) -> str:
     """Summarize the input of a call in one line, so that people recognise the call."""
-    return claude_code_tools.summary_of(fit(tool_input, WireToolInput)[0])
+    return claude_code_tools.summary_of(fit(tool_input, WireToolInput)[0]) or opencode.summary_of(tool_input)
