@@ -196,7 +196,6 @@ def names_of_the_client(source: str) -> Iterator[str]:
 
 # --- packages of clients ---
 
-INSTALLS = "installs and checks the hooks of Claude Code, and finds its config dirs"
 READS_FILES = "reads files of Claude Code"
 SIMULATES = "simulates Claude Code"
 
@@ -206,14 +205,8 @@ USES_OF_THE_CLIENT = {
     "demo/scenarios.py": SIMULATES,
     "demo/schedule.py": SIMULATES,
     "inputs/policy/cases.py": "test cases without a tool are calls of the shell tool",
-    "inputs/watch/guard_watch.py": INSTALLS,
     "inputs/watch/session_registry.py": READS_FILES,
-    "surfaces/api/context.py": INSTALLS,
-    "surfaces/cli/install.py": INSTALLS,
-    "surfaces/cli/presentation/setup.py": INSTALLS,
-    "surfaces/cli/status_line.py": INSTALLS,
-    "surfaces/cli/up.py": INSTALLS,
-    "surfaces/client/doctor.py": INSTALLS,
+    "surfaces/cli/status_line.py": "prints the status line script of Claude Code",
     "surfaces/socket/results.py": "the socket commands `hooks.*` are the hooks of Claude Code",
     "testing.py": SIMULATES,
 }

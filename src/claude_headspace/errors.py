@@ -7,7 +7,6 @@
     ├── AlreadyRunning        another daemon is running in the same directories
     ├── DaemonMissing         no daemon answers
     ├── ClientMissing         Claude Code is not installed
-    ├── Refused               a client could not be given an answer
     ├── RegistrationRefused   the daemon refused to register the agent that `headspace run` wants to start
     └── BadConfiguration      a setting is invalid
 
@@ -63,12 +62,6 @@ class DaemonMissing(HeadspaceError):
 
 class ClientMissing(HeadspaceError):
     """Claude Code is not installed."""
-
-
-class Refused(HeadspaceError):
-    """A client could not be given an answer. The hint says what to do instead."""
-
-    status = 409
 
 
 class RegistrationRefused(HeadspaceError):

@@ -2,7 +2,14 @@
 
 import pytest
 
-from claude_headspace.clients.environment import IDENTITY, NOT_INHERITED, client_pid_in, is_inside_client, session_in
+from claude_headspace.clients.environment import (
+    IDENTITY,
+    NOT_INHERITED,
+    client_pid_in,
+    is_inside_client,
+    session_in,
+    tool_variables_of_others,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +29,17 @@ def test_processes_inside_a_client_are_recognised() -> None:
 def test_the_process_of_a_client() -> None:
     """Its id is in a variable, as text."""
     assert client_pid_in({"CLAUDE_PID": "12"}) == "12"
+
+
+@pytest.mark.parametrize(
+    ("client", "kept"),
+    [("codex", {"CODEX_THREAD_ID", "HOME"}), ("claude-code", {"CLAUDECODE", "HOME"}), ("gemini", {"HOME"})],
+)
+def test_variables_of_an_outer_client_are_dropped(client: str, kept: set[str]) -> None:
+    """Only if its marks are there: `COLUMNS` alone is a variable of the user's terminal."""
+    env = {"CLAUDECODE": "1", "CODEX_THREAD_ID": "t", "HOME": "/h"}
+    assert set(env) - tool_variables_of_others(client, env) == kept
+    assert tool_variables_of_others("codex", {"COLUMNS": "80"}) == frozenset()
 
 
 def test_a_client_in_a_client_has_its_own_identity() -> None:

@@ -311,9 +311,10 @@ def problem_name(client: str, path: Path, file: str) -> str:
 # --- detection ---
 
 
-def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path) -> None:
+def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Claude Code is always there."""
-    env = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin"), "CODEX_HOME": str(tmp_path / "codex")}
+    monkeypatch.setenv("HOME", str(tmp_path))
+    env = {"PATH": str(tmp_path / "bin"), "CODEX_HOME": str(tmp_path / "codex")}
     assert detected_clients(env) == ["claude-code"]
     (tmp_path / "codex").mkdir()
     (tmp_path / "bin").mkdir()

@@ -9,7 +9,7 @@ import pytest
 
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.engine.writer import EventWriter
-from claude_headspace.errors import Refused
+from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.wait.answers import Answer
@@ -148,7 +148,7 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [Refused("gone", "The dialog is gone.", "Answer it in the terminal."), OSError("broken pipe")]
+    "failure", [BadRequest("gone", "The dialog is gone.", "Answer it in the terminal."), OSError("broken pipe")]
 )
 def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception) -> None:
     """The wait stays open, shows the lost answer, and is left to the terminal."""

@@ -66,6 +66,9 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     tool_variables: tuple[str, ...] = ()
     """Variables that the client sets for its tools. A client that a tool starts must not inherit them."""
 
+    outlives_terminal: bool = False
+    """Whether its process goes on when its terminal is closed. Nobody can use it then: the agent has ended."""
+
     held: frozenset[HookKind] = frozenset()
     """Hooks that can be held open for a person, because the client's own dialog stays usable."""
     asked: frozenset[HookKind] = frozenset()

@@ -7,6 +7,8 @@ from pathlib import Path
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.config import Paths, Settings, write_private_file
 
+XDG_DEFAULT = "~/.config/"
+
 
 def known_config_dirs(
     settings: Settings, paths: Paths, env: Mapping[str, str] = os.environ, client: str = DEFAULT
@@ -20,8 +22,16 @@ def known_config_dirs(
 def default_config_dirs(env: Mapping[str, str] = os.environ, client: str = DEFAULT) -> list[Path]:
     """The config dir that the environment names, and the default one."""
     found = CLIENTS[client]
-    named = [env.get(found.config_variable or "", ""), found.default_config_dir]
+    named = [env.get(found.config_variable or "", ""), _default(found.default_config_dir, env)]
     return [Path(name).expanduser().absolute() for name in named if name.strip()]
+
+
+def _default(config_dir: str, env: Mapping[str, str]) -> str:
+    """A default config dir. $XDG_CONFIG_HOME replaces `~/.config`."""
+    base = env.get("XDG_CONFIG_HOME", "").strip()
+    return (
+        f"{base}/{config_dir.removeprefix(XDG_DEFAULT)}" if base and config_dir.startswith(XDG_DEFAULT) else config_dir
+    )
 
 
 def installed_config_dirs(paths: Paths, client: str = DEFAULT) -> list[Path]:

@@ -56,6 +56,10 @@ class Dialog(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that it shows about the request, as lines."""
     command: str = ""
     """The command that it asks about, if it shows one."""
+    tool: str = ""
+    """The tool that it asks about, if it shows its name."""
+    arguments: str = ""
+    """The arguments of the tool as JSON, if it shows them so."""
     options: tuple[DialogOption, ...]
     selected: int
     """The index of the selected option."""
@@ -112,10 +116,19 @@ def _shows_questions(dialog: Dialog, wait: Wait) -> bool:
 
 
 def _shows_call(dialog: Dialog, use: ToolUse) -> bool:
+    if dialog.arguments:
+        return dialog.tool == use.name and squeeze(dialog.arguments) == squeeze(_json(use.input))
     if use.kind is ToolKind.SHELL:
         return bool(use.command.strip()) and squeeze(use.command) == squeeze(dialog.command)
     lines = [line for text in strings_in(use.input) for line in text.splitlines() if line.strip()]
     return bool(lines) and _shows(dialog, lines)
+
+
+def _json(value: object) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        return ""
 
 
 def _shows(dialog: Dialog, lines: Iterable[str]) -> bool:

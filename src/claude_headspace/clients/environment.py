@@ -36,8 +36,8 @@ NOTES = {
     MISSION: "mission-id",
 }
 """Variables that identify an agent, and the notes in which hook scripts send them (`inputs/receive/receiver.py`)."""
-IDENTITY = (*NOTES, *SESSION_VARIABLES, *PID_VARIABLES)
-"""All variables that identify an agent."""
+IDENTITY = tuple(dict.fromkeys((*NOTES, *SESSION_VARIABLES, *PID_VARIABLES, *MARKERS)))
+"""All variables that identify an agent or its client."""
 NOT_INHERITED = frozenset({ROLE, MODE, MISSION}).union(*(each.tool_variables for each in CLIENTS.values()))
 """Variables that a client started by a tool must not inherit."""
 
@@ -56,10 +56,15 @@ def session_in(env: Mapping[str, str]) -> str | None:
 def client_in(env: Mapping[str, str]) -> str:
     """The client that a process with these variables runs in. Claude Code, unless only another one left its marks.
 
-    If one client runs inside the other, both have left marks: then the hook script compares processes.
+    If one client runs inside the other, both have left marks: then processes are compared (`clients/processes.py`).
     """
-    inside = [name for name, client in CLIENTS.items() if first_of(client.markers, env) is not None]
+    inside = clients_in(env)
     return inside[0] if len(inside) == 1 else DEFAULT
+
+
+def clients_in(env: Mapping[str, str]) -> list[str]:
+    """The clients whose marks are in an environment. Several, if one client runs inside the other."""
+    return [name for name, client in CLIENTS.items() if first_of(client.markers, env) is not None]
 
 
 def client_pid_in(env: Mapping[str, str]) -> str | None:

@@ -30,6 +30,8 @@ class Problem(msgspec.Struct, frozen=True):
     hint: str
     file: Path
     """The file that shows when the problem began."""
+    is_review: bool = False
+    """Whether the client waits for the user's review of the hooks."""
 
 
 def installed_files(config: HookFiles) -> list[Path]:

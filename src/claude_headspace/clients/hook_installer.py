@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 
 from claude_headspace.clients.files import read_file
+from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HookFiles
 from claude_headspace.clients.hook_inspection import INSTALL, Problem, file_problems, listed, repair, unusable_files
 from claude_headspace.clients.hook_settings import (
@@ -22,8 +23,15 @@ from claude_headspace.clients.hook_settings import (
     remove,
     without_empty_hooks,
 )
-from claude_headspace.clients.settings_change import Change, decode, planned_installation, planned_removal
+from claude_headspace.clients.settings_change import (
+    Change,
+    decode,
+    planned_installation,
+    planned_removal,
+    read_if_possible,
+)
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.kernel.text import count
 
 
 class HookRegistration(msgspec.Struct, frozen=True):
@@ -114,6 +122,37 @@ class HookInstaller:
         yield from self.settings_problems(files)
         yield from file_problems(files, state)
         yield from self.switches(files)
+
+    def checks(self, path: Path, state: Path) -> Iterator[Check]:
+        """What `headspace doctor` finds in the settings of a config dir. A review that is missing is a warning."""
+        files = self.files(path)
+        if read_if_possible(files.settings) is None and not files.record.exists():
+            yield warning("hooks", "none registered", INSTALL)
+            return
+        found = list(self.settings_problems(files))
+        yield from (failed("hooks", problem.text, problem.hint) for problem in found)
+        if not found:
+            yield ok("hooks", f"{count(len(self.registered), 'event')} registered in {files.settings.name}")
+        for problem in self.switches(files):
+            report = warning if problem.is_review else failed
+            yield report("review" if problem.is_review else "switch", problem.text, problem.hint)
+
+    def files_in_use(self, path: Path, state: Path) -> HookFiles | None:
+        """The files of the config dir; None if nothing is installed."""
+        files = self.files(path)
+        return files if files.record.exists() or files.state_link.is_symlink() else None
+
+    def shared_files(self, _directories: Iterable[str]) -> list[Path]:
+        """No settings outside of the config dir are known to turn hooks off."""
+        return []
+
+    def switches_in(self, _path: Path) -> Iterator[Problem]:
+        """Nothing is known."""
+        return iter(())
+
+    def is_provided(self, _path: Path) -> bool:
+        """Nothing else sends the events."""
+        return False
 
     def repair(self, path: Path, state: Path, token: str) -> list[str]:
         """Restore our files, if the settings register our hooks. Returns what was restored."""

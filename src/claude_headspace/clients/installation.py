@@ -12,6 +12,7 @@ from claude_headspace.clients.codex import installation as codex
 from claude_headspace.clients.config_dirs import default_config_dirs
 from claude_headspace.clients.copilot import installation as copilot
 from claude_headspace.clients.gemini import installation as gemini
+from claude_headspace.clients.hook_checks import Check
 from claude_headspace.clients.hook_files import HookFiles
 from claude_headspace.clients.hook_inspection import Problem
 from claude_headspace.clients.hook_installer import HookRegistration
@@ -48,8 +49,23 @@ class Installer(Protocol):
     def problems(self, path: Path, state: Path) -> Iterator[Problem]:
         """Why hooks of an installation do not run."""
 
+    def is_provided(self, path: Path) -> bool:
+        """Whether something else already sends the events of a config dir, such as a plugin."""
+
     def repair(self, path: Path, state: Path, token: str) -> list[str]:
         """Restore our files, if the settings register our hooks. Returns what was restored."""
+
+    def checks(self, path: Path, state: Path) -> Iterator[Check]:
+        """What `headspace doctor` finds in the settings of a config dir."""
+
+    def files_in_use(self, path: Path, state: Path) -> HookFiles | None:
+        """The files that the hooks of a config dir use; None if they use none."""
+
+    def shared_files(self, directories: Iterable[str]) -> list[Path]:
+        """Settings outside of a config dir that can turn hooks off: of an administrator, or of these projects."""
+
+    def switches_in(self, path: Path) -> Iterator[Problem]:
+        """What one of these settings, or the settings of a config dir without our hooks, turns off."""
 
     def switch_files(self, files: HookFiles, /) -> Iterable[Path]:
         """More files that can turn hooks off."""
@@ -66,6 +82,18 @@ INSTALLERS: dict[str, Installer] = {
 
 REVIEWING_CLIENTS = frozenset({"codex"})
 """Clients that ask the user to review new hooks before they run them."""
+
+
+def needs_review(client: str, plan: Change) -> bool:
+    """Whether the client will ask the user to review the hooks of an installation."""
+    return client in REVIEWING_CLIENTS and not plan.also and codex.is_unreviewed(plan)
+
+
+def installer_of(
+    client: str, *, version: str | None = None, url: str | None = None, status_line: bool = False
+) -> Installer:
+    """The installer of a client. The options apply only to Claude Code."""
+    return claude_code.installer_for(version, url, status_line=status_line) if client == DEFAULT else INSTALLERS[client]
 
 
 def default_config_dir(client: str, env: Mapping[str, str] = os.environ) -> Path:

@@ -4,13 +4,15 @@ A hook that names no client can come from another one than Claude Code: Copilot 
 Claude Code, and scripts send hooks without a name.
 """
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
 import psutil
 
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.codex import processes as codex
+from claude_headspace.clients.environment import clients_in, tool_variables_of_others
 
 SCRIPT_PROGRAMS = ("node", "bun", "deno")
 """Programs that run a client which is a script. Its path is the first argument that is not an option."""
@@ -22,6 +24,28 @@ SHARED: dict[str, Callable[[Sequence[str]], bool]] = {"codex": codex.is_shared}
 def client_of_process(pid: int) -> str | None:
     """The client that a process is; None if it is none, or cannot be seen."""
     return client_of_command(_command_of(pid))
+
+
+def innermost_client(pid: int) -> str | None:
+    """The client that a process runs in: the nearest of its ancestors that is one."""
+    try:
+        above = psutil.Process(pid).parents()
+    except (psutil.Error, OSError):
+        return None
+    return next(filter(None, (client_of_process(each.pid) for each in above)), None)
+
+
+def own_environment(env: Mapping[str, str], pid: int | None = None) -> Mapping[str, str]:
+    """The variables of a process, without those that an outer client set for its tools. Default: of this process.
+
+    In a client that another client started, the variables of both are set. Only those of the inner one say which agent
+    the process belongs to.
+    """
+    if len(clients_in(env)) < 2:
+        return env
+    inner = innermost_client(os.getpid() if pid is None else pid)
+    outer = tool_variables_of_others(inner, env) if inner is not None else frozenset()
+    return {name: value for name, value in env.items() if name not in outer}
 
 
 def is_shared_process(client: str, pid: int) -> bool:

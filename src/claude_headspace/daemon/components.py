@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from claude_headspace.clients import codex
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.clients.dialogs import DIALOG_READERS
@@ -50,6 +51,7 @@ from claude_headspace.kernel.text import count
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.outputs.answer_channels import AnswerChannel, AnswerChannels
 from claude_headspace.outputs.board_displays import BoardDisplays, Display
+from claude_headspace.outputs.codex_answers import CodexAnswers
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
 from claude_headspace.outputs.mission_reports import MissionReports
@@ -310,7 +312,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     return Outputs(
         links,
         remote_actions,
-        AnswerChannels(journal, engine, clock, _channels(base, read, pane_input), host),
+        AnswerChannels(journal, engine, clock, _channels(base, inputs, read, pane_input), host),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
@@ -319,12 +321,13 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     )
 
 
-def _channels(base: Base, read: ReadModel, panes: PaneInput) -> dict[str, AnswerChannel]:
+def _channels(base: Base, inputs: Inputs, read: ReadModel, panes: PaneInput) -> dict[str, AnswerChannel]:
     """How the clients whose hooks cannot be held are answered, by their names. None if the user wants no answers."""
     if base.settings.hold_seconds <= 0:
         return {}
     find_call = partial(_call_of, read)
-    return {name: KeystrokeChannel(reader, find_call, panes) for name, reader in DIALOG_READERS.items()}
+    keystrokes = {name: KeystrokeChannel(reader, find_call, panes) for name, reader in DIALOG_READERS.items()}
+    return {**keystrokes, codex.NAME: CodexAnswers(inputs.sources.codex.find_approvals)}
 
 
 def _call_of(read: ReadModel, wait: Wait) -> ToolUse | None:
@@ -355,6 +358,7 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
     base.changes.on_agent(outputs.answer_channels.update_agent)
+    inputs.sources.codex.on_approvals = outputs.answer_channels.check_soon
     base.changes.on_observation(hooks.notices.update_agent)
     base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
     base.changes.on_effort(hooks.efforts.update)

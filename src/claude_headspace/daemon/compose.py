@@ -149,7 +149,7 @@ class Daemon:
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
-            requesters=RequesterLookup(inputs.client_pids, inputs.knows_session),
+            requesters=RequesterLookup(inputs.client_pids, inputs.knows_session, inputs.agents.session_of_client),
             installation=installation,
             administration=Administration(
                 base.journal, engine, base.clock, retention_days, _transcript_imports(base, inputs), self.tokens

@@ -179,10 +179,12 @@ class RemoteActionFinished(RemoteAct, frozen=True, kw_only=True):
 
 
 class WaitHeld(Act, frozen=True, kw_only=True):
-    """A hook is held open for an answer."""
+    """A hook is held open for an answer, or the client can be answered in another way."""
 
     wait_id: str = ""
     until: Micros = 0
+    suggestions: str = ""
+    """What the client offers to grant with the answer, if the hook did not say so."""
 
 
 class WaitAnswered(Act, frozen=True, kw_only=True):
@@ -210,6 +212,8 @@ class WaitReleased(Act, frozen=True, kw_only=True):
     wait_id: str = ""
     undelivered: bool = False
     """Whether the client did not receive the answer that a person gave. False in older logs."""
+    reason: str = ""
+    """Why it did not receive it, and what to do."""
 
 
 # --- notifications ----------------------------------------------------------------------------------------------------

@@ -183,6 +183,8 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     event_id: str = ""
     """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
     grants: tuple[GrantOption, ...] = ()
+    problem: str = ""
+    """Why the client did not receive it, and what to do; empty if it did or if that is unknown."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -311,6 +313,13 @@ class SessionContext(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
     problem: str = ""
 
 
+class ReportedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The end of a turn that the client reported and the transcript has not confirmed."""
+
+    at: Micros
+    message: str = ""
+
+
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One coding agent, usually a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
@@ -428,6 +437,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When a sign of work closed a question in text; 0: none did, or the prompt that followed is known."""
     answer_taken_at: Micros = 0
     """The newest time at which the client had applied an answer given through Headspace."""
+    reported_end: ReportedEnd | None = None
+    """The newest end of a turn that waits for the transcript to confirm it."""
 
     @property
     def is_in_turn(self) -> bool:

@@ -205,6 +205,19 @@ class TurnStopped(msgspec.Struct, frozen=True):
     """What the client asks now that the turn ended, such as whether to follow a plan. A prompt answers it."""
 
 
+class TurnEndReported(msgspec.Struct, frozen=True):
+    """The client reports that a turn ended, but not how: completed, interrupted or failed. The transcript shows that.
+
+    `message` has all words of the turn; empty if there are none.
+    """
+
+    message: str = ""
+
+
+class TurnEndAssumed(msgspec.Struct, frozen=True):
+    """The transcript has not shown how a reported end of a turn came about. It counts as completed."""
+
+
 class TurnContinued(msgspec.Struct, frozen=True):
     """The reply to the Stop hook kept the turn from ending."""
 
@@ -397,6 +410,8 @@ Fact = (
     | SubagentStopped
     | TeammateStopped
     | TurnStopped
+    | TurnEndReported
+    | TurnEndAssumed
     | TurnContinued
     | TurnFailed
     | TurnInterrupted

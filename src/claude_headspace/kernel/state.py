@@ -59,6 +59,9 @@ SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "ClientVanished")
 CALL_ENDS = ("ToolFinished", "ToolFailed", "ToolRefused", "StepFinished", "ElicitationAnswered")
 IDLE_OBSERVED = ("ClientReported", "AttentionRequested", "TeammateStopped")
 
+REPORTED_ENDS = ("TurnEndReported", "TurnEndAssumed", "AgentWrote", "PromptSubmitted", "UserWrote")
+"""An end that the client only reported: these confirm it, or prove that it took place."""
+
 SIGNALS = {
     "last_hook_at": Signal("the client was alive: the newest hook that does not end the session", ()),
     "busy_at": Signal(
@@ -71,14 +74,15 @@ SIGNALS = {
     ),
     "idle_at": Signal(
         "the main thread stopped, reported or observed",
-        (*TURN_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED, "CompactionFinished"),
+        (*TURN_ENDS, *REPORTED_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED, "CompactionFinished"),
     ),
     "turn_ended_at": Signal(
-        "a turn ended, reported by the client; `idle_at` may be newer", (*TURN_ENDS, *SESSION_BOUNDARIES)
+        "a turn ended, reported by the client; `idle_at` may be newer",
+        (*TURN_ENDS, *REPORTED_ENDS, *SESSION_BOUNDARIES),
     ),
     "step_ended_at": Signal(
         "calls and dialogs of the main thread that started before have ended",
-        ("StepFinished", "PromptSubmitted", "UserWrote", *TURN_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED),
+        ("StepFinished", *REPORTED_ENDS, *TURN_ENDS, *SESSION_BOUNDARIES, *IDLE_OBSERVED),
     ),
     "call_started_at": Signal("the main thread started a tool call", ("ToolStarted",)),
     "call_ended_at": Signal("a tool call of the main thread ended", CALL_ENDS),
@@ -86,7 +90,7 @@ SIGNALS = {
     "answer_taken_at": Signal("the client had applied an answer given through Headspace", ("WaitTaken",)),
     "background_listed_at": Signal(
         "sub-agents and background work last seen before have ended: the client listed everything that runs",
-        ("TurnStopped", "TurnClosed", "ClientReported", *SESSION_BOUNDARIES),
+        ("TurnStopped", "TurnClosed", *REPORTED_ENDS, "ClientReported", *SESSION_BOUNDARIES),
     ),
     "compaction_started_at": Signal("a manual compaction started", ("CompactionStarted",)),
     "compaction_ended_at": Signal(

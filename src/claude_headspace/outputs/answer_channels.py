@@ -15,13 +15,13 @@ Rules
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.errors import HeadspaceError, Refused
+from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import WaitHeld, WaitReleased, WaitTaken
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
@@ -49,8 +49,16 @@ class AnswerChannel(Protocol):
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Give the client the answer, and return when the client has it.
 
-        Raises `Refused`, with what to do, if the client could not be given the answer.
+        Raises a `HeadspaceError`, with what to do, if the client could not be given the answer.
         """
+
+
+@runtime_checkable
+class GrantingChannel(AnswerChannel, Protocol):
+    """A channel whose answers can grant more than one call."""
+
+    def suggestions(self, agent: Agent, wait: Wait) -> str:
+        """What can be granted with the answer, in the client's format (`clients/requests.py`)."""
 
 
 class AnswerChannels(Loop):
@@ -140,7 +148,9 @@ class AnswerChannels(Loop):
             return
         accepted = wait_id not in self._left_to_terminal and self._accepts(agent, wait)
         if accepted and not wait.held_until:
-            await self._recorder.record(WaitHeld(wait_id=wait_id, until=self._clock() + HOLD), agent_id)
+            until, channel = self._clock() + HOLD, self._channels[agent.client]
+            offered = channel.suggestions(agent, wait) if isinstance(channel, GrantingChannel) else ""
+            await self._recorder.record(WaitHeld(wait_id=wait_id, until=until, suggestions=offered), agent_id)
         elif wait.held_until and not accepted:
             await self._recorder.record(WaitReleased(wait_id=wait_id), agent_id)
 
@@ -165,7 +175,9 @@ class AnswerChannels(Loop):
             else:
                 log.warning("answer_undelivered", wait=wait_id, reason=reason)
                 self._left_to_terminal.add(wait_id)
-                await self._recorder.record(WaitReleased(wait_id=wait_id, undelivered=True), wait.agent_id)
+                await self._recorder.record(
+                    WaitReleased(wait_id=wait_id, undelivered=True, reason=reason), wait.agent_id
+                )
 
     async def _try_to_deliver(self, wait: Wait) -> str | None:
         """Deliver the answer. Returns why that failed; None if the client has it."""
@@ -176,7 +188,7 @@ class AnswerChannels(Loop):
                 return "The answer was not found."
             async with asyncio.timeout(DELIVERY_SECONDS):
                 await self._channels[agent.client].deliver(agent, wait, answer)
-        except Refused as refusal:
+        except HeadspaceError as refusal:
             return f"{refusal.message} {refusal.hint}"
         except TimeoutError:
             return "The client did not react in time."

@@ -67,7 +67,16 @@ class Watched:
         project = Project("p", "shop", str(cwd))
         fields = {"created_at": START + SECOND, **fields}
         self.agents.update(
-            Agent(id="a", name="calm-otter", host="desk", client="x", project=project, pid=7, session=session, **fields)
+            Agent(
+                id="a",
+                name="calm-otter",
+                host="desk",
+                client="claude-code",
+                project=project,
+                pid=7,
+                session=session,
+                **fields,
+            )
         )
 
 

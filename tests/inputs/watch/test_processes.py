@@ -4,14 +4,17 @@ import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from claude_headspace.inputs.watch import processes
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import find_ancestry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.processes import ProcessWatch, is_alive, is_running
+from claude_headspace.inputs.watch.processes import ProcessWatch, has_lost_terminal, is_alive, is_running
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.ports import Outcome
 from claude_headspace.testing import START, ManualClock, hook
@@ -151,3 +154,38 @@ def test_an_agent_without_a_client_ends_with_its_wrapper(alive: bool) -> None:
     (agent,) = journal.agents(ended_after=0)
     assert agent.state.value == ("starting" if alive else "ended")
     assert list(journal.verify()) == []
+
+
+IGNORES_HANGUP = """
+import signal, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_process_can_outlive_its_terminal() -> None:
+    """Its terminal is gone, but the process goes on. A process that never had one has lost none."""
+    master, terminal = os.openpty()
+    command = [sys.executable, "-c", IGNORES_HANGUP]
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True) as process:
+        try:
+            os.close(terminal)
+            os.read(master, 10)
+            assert not has_lost_terminal(process.pid)
+            os.close(master)
+            assert is_alive(process.pid)
+            assert has_lost_terminal(process.pid) is Path("/proc/self").exists()
+        finally:
+            process.kill()
+    assert not has_lost_terminal(os.getpid())
+
+
+@pytest.mark.parametrize(("client", "ends"), [("gemini", True), ("claude-code", False)])
+def test_a_client_without_its_terminal_has_ended(client: str, ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only for clients that are known to outlive their terminal."""
+    monkeypatch.setattr(processes, "has_lost_terminal", lambda _pid: True)
+    start = hook("SessionStart", observations=Observations(client_pid=os.getpid()))
+    journal, _ = check(msgspec.structs.replace(start, client=client), checks=3)
+    (agent,) = journal.agents(ended_after=0)
+    assert (agent.ended_at is not None) is ends

@@ -1,14 +1,19 @@
 """The process of a requester: a person, an agent, or a process that cannot be inspected."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 
+import psutil
 import pytest
 
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.claude_code.environment import SESSION_VARIABLE
-from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester
+from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester, session_in
 
 NO_CLIENTS: frozenset[int] = frozenset()
 
@@ -58,3 +63,46 @@ def test_an_exited_process_is_hidden() -> None:
     with subprocess.Popen(["true"]) as process:
         pass
     assert inspect_requester(process.pid, NO_CLIENTS, unknown) is RequesterKind.HIDDEN
+
+
+INSIDE = {
+    "claude-code": {"CLAUDE_CODE_SESSION_ID": "s", "CLAUDECODE": "1"},
+    "codex": {"CODEX_THREAD_ID": "t", "CODEX_SESSION_ID": "t", "CODEX_CI": "1"},
+    "copilot": {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s", "COPILOT_LOADER_PID": "1"},
+    "gemini": {"GEMINI_CLI": "1"},
+    "opencode": {"OPENCODE": "1", "OPENCODE_PID": "1", "AGENT": "1"},
+}
+"""The variables in the shells of each client, as measured."""
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_shell_of_every_client_is_an_agents(client: str) -> None:
+    """Also if the client does not put its session into a variable."""
+    with sleeping(INSIDE[client]) as pid:
+        assert inspect_requester(pid, NO_CLIENTS, unknown) is RequesterKind.AGENT
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("claude-code", "codex"), ("codex", "claude-code"), ("copilot", "codex")])
+def test_a_client_in_a_client_has_its_own_session(outer: str, inner: str) -> None:
+    """The variables of both are set. The nearest client process decides whose they are."""
+    env = INSIDE[outer] | INSIDE[inner] | {CLIENTS[inner].session_variable or "": "inner"}
+    with sleeping(env, CLIENTS[outer].program, CLIENTS[inner].program) as pid:
+        assert session_in(psutil.Process(pid)) == "inner"
+
+
+def test_a_client_without_a_session_variable_does_not_use_that_of_an_outer_client() -> None:
+    """Otherwise its tools would act as the outer agent."""
+    with sleeping(INSIDE["claude-code"] | INSIDE["gemini"], "claude", "gemini") as pid:
+        assert session_in(psutil.Process(pid)) is None
+
+
+@contextmanager
+def sleeping(env: dict[str, str], outer: str = "bash", inner: str = "bash") -> Iterator[int]:
+    """A process with these variables, which the inner program started, which the outer one started."""
+    script = f"(exec -a {inner} bash -c 'sleep 600 & echo $!; wait'); true"
+    start = partial(subprocess.Popen, executable="/bin/bash", stdout=subprocess.PIPE, env={**os.environ, **env})
+    with start([outer, "-c", script]) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        yield pid
+        os.kill(pid, signal.SIGKILL)

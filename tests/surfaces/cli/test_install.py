@@ -93,7 +93,9 @@ def test_confirmation_needs_a_terminal(tmp_path: Path, claude: Path) -> None:
 
 def test_the_question_lists_all_hooks() -> None:
     """Registered hooks and omitted ones, with reasons."""
-    shown = "\n".join("".join(span.text for span in line) for line in hook_reasons(list(REGISTERED), 100))
+    shown = "\n".join(
+        "".join(span.text for span in line) for line in hook_reasons("Claude Code", REGISTERED, NOT_REGISTERED, 100)
+    )
     assert all(name in shown and reason in shown for name, reason in (REGISTERED | NOT_REGISTERED).items())
 
 

@@ -29,11 +29,12 @@ OTHER = agent("other", pid=300, tmux_pane="%2")
         ({}, (201, 200, 100, 1), "child"),
         ({"TMUX_PANE": "%2"}, (), "other"),
         ({"TMUX_PANE": "%2"}, (200,), "child"),
+        ({"CLAUDE_HEADSPACE_SESSION_ID": "wrapped"}, (200, 100), "child"),
         ({}, (), None),
         ({"CLAUDE_SESSION_ID": "", "TMUX_PANE": "", "CLAUDE_PID": "x"}, (7,), None),
     ],
 )
 def test_agent_of_environment(env: dict[str, str], ancestors: tuple[int, ...], found: str | None) -> None:
-    """By session, wrapper id, nearest ancestor process or pane, in this order."""
+    """By session, nearest ancestor process, wrapper id or pane, in this order."""
     inside = agent_of_environment([PARENT, CHILD, OTHER], env, ancestors)
     assert (inside.id if inside else None) == found

@@ -1956,6 +1956,7 @@ export interface components {
             at: string;
             after_seconds: number;
             grants: components["schemas"]["GrantOptionView"][];
+            problem: string;
         };
         GrantOptionView: {
             id: string;

@@ -1,1 +1,3 @@
 """Codex, the CLI of OpenAI: everything that knows its formats, names and files."""
+
+NAME = "codex"

@@ -14,6 +14,7 @@ from typing import Any
 
 from claude_headspace.clients.codex import tools, wire
 from claude_headspace.clients.codex.hook_kinds import KINDS
+from claude_headspace.clients.codex.registry import decode_registry
 from claude_headspace.clients.codex.rollout import decode_line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
@@ -27,8 +28,8 @@ from claude_headspace.kernel.wait.request import Ask
 
 def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     """Decode an envelope. Never raises."""
-    decoder = decode_line if envelope.origin is Origin.TRANSCRIPT else decode_hook
-    return decoder(envelope, body, anomaly)
+    decoders = {Origin.TRANSCRIPT: decode_line, Origin.REGISTRY: decode_registry}
+    return decoders.get(envelope.origin, decode_hook)(envelope, body, anomaly)
 
 
 def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:

@@ -63,7 +63,7 @@ def switch_files(files: HookFiles) -> list[Path]:
 def switch_problems(files: HookFiles) -> Iterator[Problem]:
     """What the settings turn off, and hooks that the user has not accepted."""
     path = files.path / "config.toml"
-    config = trust.parse_or_none((read_if_possible(path) or b"").decode("utf-8", "replace")) or {}
+    config = _read_config(path)
     features = config.get("features")
     for feature in FEATURES:
         if isinstance(features, dict) and features.get(feature) is False:
@@ -81,9 +81,28 @@ def _review_problems(files: HookFiles, config: Json, path: Path) -> Iterator[Pro
     places = {_place(key) for key in expected}
     if places - accepted:
         number = "the hooks" if len(places - accepted) == len(places) else f"{len(places - accepted)} of the hooks"
-        yield Problem(f"Codex does not run {number} in {files.settings} before you accept them", REVIEW, path)
+        yield Problem(
+            f"Codex does not run {number} in {files.settings} before you accept them", REVIEW, path, is_review=True
+        )
     if disabled:
         yield Problem(f"{len(disabled)} of the hooks in {files.settings} are turned off in Codex", REVIEW, path)
+
+
+def is_unreviewed(plan: Change) -> bool:
+    """Whether the user has not accepted all hooks that an installation writes."""
+    name = str(plan.config.settings)
+    expected = trust.own_hashes(parse(decode(plan.new, name), name), plan.config.settings)
+    found = trust.states(_read_config(plan.config.path / "config.toml"))
+    accepted = {_place(key) for key, value in expected.items() if _hash_of(found.get(key)) == value}
+    return bool({_place(key) for key in expected} - accepted)
+
+
+def _hash_of(state: object) -> object:
+    return state.get("trusted_hash") if isinstance(state, dict) else None
+
+
+def _read_config(path: Path) -> Json:
+    return trust.parse_or_none((read_if_possible(path) or b"").decode("utf-8", "replace")) or {}
 
 
 def _place(key: str) -> str:

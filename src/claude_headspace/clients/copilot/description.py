@@ -22,9 +22,22 @@ CLIENT = Client(
         "COPILOT_PROJECT_DIR",
         "COPILOT_HOOK_DIR",
     ),
-    asked=frozenset({HookKind.BEFORE_TOOL}),
+    asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.SESSION_START, HookKind.TURN_END}),
     limits={
+        Capability.GRANT: "Copilot CLI takes no permanent permission from outside. Choose it in its own dialog.",
+        Capability.EDIT_INPUT: "Copilot CLI does not take a changed input. Deny the call and say what to do.",
         Capability.KEEP_DRAFT: "Copilot CLI cannot put a draft aside.",
         Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
+        Capability.COST: "Copilot CLI reports tokens and premium requests but no prices.",
+        Capability.STATUS_LINE: "Copilot CLI does not report its status to a status line.",
+    },
+    notes={
+        Capability.STATE: "From hooks, `events.jsonl` and lock files. Permissions, interrupts and errors take 0.2 s.",
+        Capability.DENY: "Before every call.",
+        Capability.ASK: "Copilot shows a dialog with the reason.",
+        Capability.ANSWER_PERMISSION: "With keys in its tmux pane, if the screen shows the same request.",
+        Capability.ANSWER_QUESTION: "The same, for a question with one field. Forms are answered in the terminal.",
+        Capability.CONTEXT: "At the start of a session and with a prompt, not between tool calls.",
+        Capability.IMPORT: "From `session-state/*/events.jsonl`.",
     },
 )

@@ -1,8 +1,9 @@
 """The dialogs of Copilot CLI, read from its screen: permissions, and questions with one field. Pure.
 
-A permission is a box at the bottom of the screen with numbered options. In an inner box it shows the command. A refusal
-is typed into the last option, whose label the text replaces. A question stands between two lines. If the option "Other"
-is selected, its text is typed into a box below. Recorded with 1.0.102.
+A permission is a box at the bottom of the screen with numbered options. In an inner box it shows the command; if a hook
+asks, the tool and its arguments as JSON. A refusal is typed into the last option, whose label the text replaces. A
+question stands between two lines. If the option "Other" is selected, its text is typed into a box below. Recorded with
+1.0.102.
 
 Rules
 - The dialog is the last thing on the screen. Text above it may look like one.
@@ -22,9 +23,10 @@ _QUESTION_KEYS = (
 _QUESTION_TITLE = "Copilot needs information."
 _DECLINE_KEY = "C-d"
 _OPTION = re.compile(r"(❯| ) (\d+)\. (.*)")
-_REFUSALS = ("No, and tell Copilot what to do differently", "No")
-_ENDS = {" (Esc to stop)": True, " (Esc)": False}
-"""The ends of a refusal's label, and whether it takes a text."""
+_REFUSAL, _REFUSAL_WITH_TEXT = "No", "No, and tell Copilot what to do differently"
+_ENDS = (" (Esc to stop)", " (Esc)")
+"""The ends of a refusal's label."""
+_TOOL, _ARGUMENTS = "Tool: ", "Args: "
 _OTHER = "Other (type your answer"
 _PLACEHOLDER = "Type your answer..."
 _MIN_LINE = 20
@@ -59,7 +61,7 @@ def _read_permission(lines: Sequence[str]) -> Dialog | None:
     return Dialog(
         kind="permission",
         text="\n".join(_unbox(row) for row in text),
-        command=_command(text),
+        **_request(_inner_box(text)),
         options=options,
         selected=selected,
         typed=typed,
@@ -76,14 +78,22 @@ def _unbox(row: str) -> str:
     return row[2:-1].strip() if _is_inside(row) else row
 
 
-def _command(rows: Sequence[str]) -> str:
+def _request(inner: Sequence[str]) -> dict[str, str]:
+    """What the inner box shows: a command, or the call that a hook asks about."""
+    if len(inner) > 1 and inner[0].startswith(_TOOL) and inner[1].startswith(_ARGUMENTS):
+        arguments = "\n".join(inner[1:]).removeprefix(_ARGUMENTS)
+        return {"tool": inner[0].removeprefix(_TOOL), "arguments": arguments}
+    return {"command": "\n".join(inner)}
+
+
+def _inner_box(rows: Sequence[str]) -> list[str]:
     """The text of the inner box, if there is exactly one."""
     tops = [at for at, row in enumerate(rows) if row.startswith("╭")]
     if len(tops) != 1:
-        return ""
+        return []
     inner = rows[tops[0] + 1 :]
     bottom = next((at for at, row in enumerate(inner) if row.startswith("╰")), 0)
-    return "\n".join(_unbox(row) for row in inner[:bottom])
+    return [_unbox(row) for row in inner[:bottom]]
 
 
 def _labels(rows: Sequence[str]) -> tuple[list[str], int | None]:
@@ -105,9 +115,9 @@ def _options(labels: Sequence[str]) -> tuple[tuple[DialogOption, ...] | None, st
     if end is None or labels[0] != "Yes":
         return None, ""
     label = labels[-1].removesuffix(end)
-    allow, deny = DialogOption("Yes", Role.ALLOW), DialogOption("No", Role.DENY, takes_text=_ENDS[end])
+    deny = DialogOption(_REFUSAL, Role.DENY, takes_text=label != _REFUSAL)
     others = (DialogOption(each) for each in labels[1:-1])
-    return (allow, *others, deny), "" if label in _REFUSALS else label
+    return (DialogOption("Yes", Role.ALLOW), *others, deny), "" if label in (_REFUSAL, _REFUSAL_WITH_TEXT) else label
 
 
 # --- questions --------------------------------------------------------------------------------------------------------

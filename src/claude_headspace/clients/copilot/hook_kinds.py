@@ -1,8 +1,9 @@
 """Which kind of hook each hook of Copilot CLI is. Hooks that are not listed have no kind of their own."""
 
+from claude_headspace.clients.copilot.wire import EVENTS
 from claude_headspace.kernel.hooks import HookKind
 
-KINDS: dict[str, HookKind] = {
+_KINDS: dict[str, HookKind] = {
     "SessionStart": HookKind.SESSION_START,
     "SessionEnd": HookKind.SESSION_END,
     "UserPromptSubmit": HookKind.PROMPT,
@@ -16,3 +17,5 @@ KINDS: dict[str, HookKind] = {
     "SubagentStop": HookKind.SUBAGENT_END,
     "PreCompact": HookKind.BEFORE_COMPACTION,
 }
+KINDS = _KINDS | {own: _KINDS[name] for own, name in EVENTS.items() if name in _KINDS}
+"""The kinds by both names of each event."""

@@ -15,9 +15,24 @@ CLIENT = Client(
     default_config_dir="~/.gemini",
     markers=("GEMINI_CLI", "GEMINI_SESSION_ID"),
     tool_variables=("GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
+    outlives_terminal=True,
     asked=frozenset({HookKind.BEFORE_TOOL}),
     limits={
+        Capability.ASK: "Gemini CLI cannot be made to ask about a tool call: a rule that asks denies, and says so.",
+        Capability.GRANT: "Gemini CLI takes permanent permissions only in its own dialog.",
+        Capability.EDIT_INPUT: "Gemini CLI does not let a hook change the input of a tool call.",
+        Capability.CONTEXT: "Gemini CLI gives the model no text of a hook.",
+        Capability.KEEP_WORKING: "A hook cannot be relied on to keep a turn of Gemini CLI from ending.",
         Capability.KEEP_DRAFT: "Gemini CLI cannot put a draft aside.",
         Capability.SUPERVISE: "Gemini CLI cannot be supervised: a new session would not receive the handover.",
+        Capability.STATUS_LINE: "Gemini CLI has no status line for other programs.",
+    },
+    notes={
+        Capability.STATE: "the end of a turn is shown when the chat file confirms it, usually within 0.2 s; after an "
+        "approval in the terminal the agent is shown as waiting until the tool has run",
+        Capability.ANSWER_PERMISSION: "as keystrokes in its tmux pane",
+        Capability.ANSWER_QUESTION: "as keystrokes in its tmux pane",
+        Capability.SUBAGENTS: "from their files; their tool calls are shown as the agent's",
+        Capability.COST: "computed from tokens and a table of prices",
     },
 )

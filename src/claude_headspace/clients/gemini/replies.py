@@ -1,36 +1,62 @@
-"""Replies to the hooks of Gemini CLI, in its format. Pure."""
+"""Replies to the hooks of Gemini CLI, in its format. Pure.
 
+Only `BeforeTool` is answered, and only with a denial: the client cannot be made to ask, and `allow` does not skip its
+dialog. A call that a rule wants to ask about is denied, with a reason that says how to proceed.
+"""
+
+import msgspec
+
+from claude_headspace.clients.gemini.hook_kinds import KINDS
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.facts import Event
-from claude_headspace.kernel.policy.verdict import Verdict
+from claude_headspace.kernel.hooks import HookKind
+from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer
+
+HOW_TO_PROCEED = (
+    "Gemini CLI cannot be made to ask the user about a single call, so the call was denied. Tell the user what you "
+    "wanted to do and why. The user can do it, or allow it with a rule in the policy of Headspace."
+)
 
 
 def verdict_reply(hook: str, verdict: Verdict) -> bytes:
-    """The reply for a verdict of the policy."""
-    del hook, verdict
-    return b""
+    """The reply for a verdict of the policy. A rule that asks denies."""
+    if KINDS.get(hook) is not HookKind.BEFORE_TOOL or not verdict.enforced:
+        return b""
+    reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
+    match verdict.ruling:
+        case Ruling.DENY:
+            return _denial(reason)
+        case Ruling.ASK:
+            return _denial(f"{reason}\n{HOW_TO_PROCEED}")
+        case _:
+            return b""
 
 
 def with_context(hook: str, reply: bytes, text: str, denial: str | None = None) -> bytes:
-    """A reply that also gives the model a text, or denies the call with a reason."""
-    del hook, text, denial
-    return reply
+    """A reply that denies the call with a reason. A text alone does not reach the model."""
+    if KINDS.get(hook) is not HookKind.BEFORE_TOOL or denial is None or reply:
+        return reply
+    return _denial("Headspace: " + "\n".join(part for part in (denial, text) if part))
 
 
 def with_message(reply: bytes, text: str) -> bytes:
-    """A reply that also shows a text to the user."""
+    """The reply: the client shows no messages of hooks."""
     del text
     return reply
 
 
 def block_stop(reply: bytes, reason: str) -> bytes:
-    """A reply that prevents the turn from ending, with the reason for the model."""
+    """The reply: no reply to the end of a turn is sent."""
     del reason
     return reply
 
 
 def answer_reply(event: Event, wait: Wait, answer: Answer) -> bytes:
-    """The reply to a held hook that was answered."""
+    """No hook is held open: a slow hook would keep the client from showing its dialog."""
     del event, wait, answer
     return b""
+
+
+def _denial(reason: str) -> bytes:
+    return msgspec.json.encode({"decision": "deny", "reason": reason})

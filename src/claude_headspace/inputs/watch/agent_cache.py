@@ -41,6 +41,11 @@ class AgentCache:
         """The agent that has, or had, this session."""
         return self._agents.get(self._sessions.get(session_id, ""))
 
+    def session_of_client(self, pid: int) -> str | None:
+        """The session of the running agent whose client is this process."""
+        found = next((agent for agent in self.with_client() if agent.pid == pid), None)
+        return found.session.client_id if found is not None and found.session is not None else None
+
     def with_client(self) -> Iterator[Agent]:
         """Running agents whose client process is known."""
         return (agent for agent in self._agents.values() if agent.pid is not None and agent.ended_at is None)
@@ -54,10 +59,18 @@ class AgentCache:
         """Running agents that were started by a wrapper process (`headspace run`)."""
         return (agent for agent in self._agents.values() if agent.wrapper_pid is not None and agent.ended_at is None)
 
+    def running(self) -> Iterator[Agent]:
+        """The agents that have not ended."""
+        return (agent for agent in self._agents.values() if agent.ended_at is None)
+
+    def with_reported_end(self) -> Iterator[Agent]:
+        """Agents with a reported end of a turn that waits for its confirmation."""
+        return (agent for agent in self._agents.values() if agent.reported_end is not None)
+
     def transcript_paths(self) -> Iterator[str]:
         """The transcripts of running agents."""
-        for agent in self._agents.values():
-            if agent.ended_at is None and agent.session is not None and agent.session.transcript_path:
+        for agent in self.running():
+            if agent.session is not None and agent.session.transcript_path:
                 yield agent.session.transcript_path
 
     def _evict(self) -> None:

@@ -18,14 +18,13 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.catalog import DEFAULT
-from claude_headspace.clients.claude_code.hooks import inspection
-from claude_headspace.clients.claude_code.transcript_files import config_dir_of
 from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.clients.hook_inspection import Problem, installed_files
 from claude_headspace.clients.installation import INSTALLERS
+from claude_headspace.clients.programs import config_dir_of
 from claude_headspace.config import Paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
+from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.text import count
 from claude_headspace.ports import Clock, GuardProblem
@@ -69,8 +68,8 @@ class GuardWatch(Loop):
         self._from_files: list[Problem] = []
         self._known: dict[str, GuardProblem] = {}
         self._repaired: list[str] = []
-        self._installed_at: dict[Path, Micros] = {}
-        """When hooks were installed, by config dir."""
+        self._installed_at: dict[tuple[str, Path], Micros] = {}
+        """When hooks were installed, by client and config dir."""
 
     @property
     def problems(self) -> list[GuardProblem]:
@@ -91,7 +90,9 @@ class GuardWatch(Loop):
     async def check(self) -> None:
         """Look at everything once."""
         directories = list(dict.fromkeys(self._agents.directories()))[:MAX_DIRECTORIES]
-        used = {config_dir_of(path) for path in self._agents.transcript_paths()}
+        used = {
+            (agent.client, folder) for agent in self._agents.running() if (folder := _config_dir(agent)) is not None
+        }
         failed = ""
         try:
             await asyncio.to_thread(self._look, directories, sorted(used))
@@ -132,38 +133,46 @@ class GuardWatch(Loop):
             transcript = agent.session.transcript_path if agent.session is not None else None
             if agent.last_hook_at or not agent.busy_at or not transcript or agent.created_at > now - HOOKLESS_AFTER:
                 continue
-            installed_at = self._installed_at.get(config_dir_of(transcript))
+            folder = _config_dir(agent)
+            installed_at = self._installed_at.get((agent.client, folder)) if folder is not None else None
             if installed_at is not None and installed_at < agent.created_at:
                 yield f"{agent.name} runs without hooks", HOOKLESS_HINT
 
     # --- files, in a thread ---
 
-    def _look(self, directories: list[str], used: list[Path]) -> None:
+    def _look(self, directories: list[str], used: list[tuple[str, Path]]) -> None:
         found = [(client, path) for client in INSTALLERS for path in installed_config_dirs(self._paths, client)]
-        others = [path / "settings.json" for path in used if (DEFAULT, path) not in found]
-        shared = [*inspection.managed_files(), *others, *inspection.project_files(directories)]
-        watched = chain(shared, *(_watched_files(client, path) for client, path in found))
+        shared = [(client, path) for client in INSTALLERS for path in INSTALLERS[client].shared_files(directories)]
+        shared += [
+            (client, INSTALLERS[client].files(path).settings) for client, path in used if (client, path) not in found
+        ]
+        watched = chain((path for _, path in shared), *(_watched_files(client, path) for client, path in found))
         stamp = [found, [_status(path) for path in watched]]
         if stamp == self._stamp:
             return
-        self._installed_at = {path: _since(INSTALLERS[client].files(path).record) or 0 for client, path in found}
+        self._installed_at = {
+            (client, path): _since(INSTALLERS[client].files(path).record) or 0 for client, path in found
+        }
         for client, path in found:
             for what in INSTALLERS[client].repair(path, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
                 self._repaired.append(what)
         of_hooks = (INSTALLERS[client].problems(path, self._paths.state) for client, path in found)
-        self._from_files = list(chain(*of_hooks, *(_switches(path) for path in shared)))
+        self._from_files = list(chain(*of_hooks, *(INSTALLERS[client].switches_in(path) for client, path in shared)))
         self._stamp = stamp
+
+
+def _config_dir(agent: Agent) -> Path | None:
+    """The config dir that an agent uses, by its transcript."""
+    transcript = agent.session.transcript_path if agent.session is not None else None
+    found = config_dir_of(agent.client, transcript) if transcript and agent.client in INSTALLERS else None
+    return Path(found) if found is not None else None
 
 
 def _watched_files(client: str, path: Path) -> list[Path]:
     """The files whose change can turn the hooks of an installation off."""
     files = INSTALLERS[client].files(path)
     return [*installed_files(files), *INSTALLERS[client].switch_files(files)]
-
-
-def _switches(path: Path) -> Iterator[Problem]:
-    yield from inspection.switch_problems(path, str(path))
 
 
 def _status(path: Path) -> object:

@@ -6,7 +6,9 @@ Rules
 - Every second each known client is checked by its pid, which takes some microseconds. The start time is compared only
   in a full check, at most once a minute.
 - A client that exits normally fires its last hook up to 1.1 s after its process ended. That hook has the exit reason,
-  so it is waited for. A killed client leaves its registry entry behind and is reported immediately.
+  so it is waited for, unless its session has ended. A killed client leaves its registry entry behind and is reported
+  immediately.
+- Some clients go on without their terminal (`Client.outlives_terminal`). Nobody can use them: they count as exited.
 - Wrappers (`headspace run`) are checked in the same way. A killed wrapper cannot report that its client never started
   or will not be restarted.
 """
@@ -14,12 +16,14 @@ Rules
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 
 import msgspec
 import psutil
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.kernel.agent import Agent
@@ -62,6 +66,29 @@ def _is_zombie(pid: int) -> bool:
         os.close(handle)
 
 
+def has_lost_terminal(pid: int) -> bool:
+    """Whether the terminal that a process was started in is gone. False without /proc, and for one without terminal."""
+    for number in range(3):
+        try:
+            target = str(Path(f"/proc/{pid}/fd/{number}").readlink())
+        except OSError:
+            continue
+        if target.startswith("/dev/") and target.endswith(" (deleted)"):
+            return True
+    return False
+
+
+def is_usable(agent: Agent) -> bool:
+    """Whether the client of an agent runs and, if it would outlive its terminal, still has it."""
+    pid = agent.pid or 0
+    return is_alive(pid) and not _is_orphan(agent)
+
+
+def _is_orphan(agent: Agent) -> bool:
+    client = CLIENTS.get(agent.client)
+    return client is not None and client.outlives_terminal and has_lost_terminal(agent.pid or 0)
+
+
 def is_running(pid: int, started_at: Micros | None) -> bool:
     """Whether the process with this pid and start time runs. True if that is unknown."""
     try:
@@ -101,7 +128,7 @@ class ProcessWatch(Loop):
         while True:
             await asyncio.sleep(INTERVAL_SECONDS)
             try:
-                for agent in [agent for agent in self._agents.with_client() if not is_alive(agent.pid or 0)]:
+                for agent in [agent for agent in self._agents.with_client() if not is_usable(agent)]:
                     await self._report_client(agent)
                 for agent in [agent for agent in self._agents.with_wrapper() if not is_alive(agent.wrapper_pid or 0)]:
                     await self._report_wrapper(agent)
@@ -135,7 +162,7 @@ class ProcessWatch(Loop):
         if missing_pid != pid:
             since = now
         self._missing[agent.id] = (pid, since)
-        if now - since >= SESSION_END_DELAY or self._was_killed(pid):
+        if now - since >= SESSION_END_DELAY or _has_closed(agent) or self._was_killed(pid):
             await self._submit_for(agent, self._envelopes.client_vanished(since, agent.pid))
             del self._missing[agent.id]
 
@@ -146,8 +173,14 @@ class ProcessWatch(Loop):
         await self._submit(msgspec.structs.replace(envelope, client=agent.client), agent.id)
 
 
+def _has_closed(agent: Agent) -> bool:
+    """Whether the end of its session was reported."""
+    return agent.session is not None and agent.session.ended_at is not None
+
+
 def _without_client(agents: Iterable[Agent]) -> list[Agent]:
-    return [each for each in agents if each.pid is not None and not is_running(each.pid, each.pid_started_at)]
+    known = [each for each in agents if each.pid is not None]
+    return [each for each in known if not is_running(each.pid or 0, each.pid_started_at) or _is_orphan(each)]
 
 
 def _without_wrapper(agents: Iterable[Agent]) -> list[Agent]:

@@ -9,15 +9,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from claude_headspace.clients import codex, copilot
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
+from claude_headspace.inputs.watch.codex_registry import CodexRegistry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.lock_registry import LockRegistry
 from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
 from claude_headspace.inputs.watch.registries import NoRegistry, Registries, SessionRegistry
 from claude_headspace.inputs.watch.session_registry import RegistryWatch
 from claude_headspace.inputs.watch.transcripts import TranscriptFollower
+from claude_headspace.inputs.watch.turn_ends import TurnEndWatch
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.text import count
@@ -29,6 +33,14 @@ Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 
 ConfigDirs = Callable[[str], Sequence[Path]]
 """The config dirs of a client, by its name."""
+
+
+REGISTRIES: dict[str, type[RegistryWatch] | type[CodexRegistry] | type[LockRegistry]] = {
+    DEFAULT: RegistryWatch,
+    codex.NAME: CodexRegistry,
+    copilot.NAME: LockRegistry,
+}
+"""The session registries of the clients that have one."""
 
 
 class Sources:
@@ -60,7 +72,15 @@ class Sources:
             for name, builder in builders.items()
         }
         self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registries.was_killed)
+        self.turn_ends = TurnEndWatch(submit, envelopes, agents)
         self._starting: asyncio.Task[None] | None = None
+
+    @property
+    def codex(self) -> CodexRegistry:
+        """The registry of Codex, which can also answer approvals."""
+        found = self.registries.by_client[codex.NAME]
+        assert isinstance(found, CodexRegistry)
+        return found
 
     @property
     def checks(self) -> list[Check]:
@@ -103,6 +123,7 @@ class Sources:
             await follower.caught_up()
         await self.processes.check()
         self.processes.start()
+        self.turn_ends.start()
 
     def health_of(self, name: str) -> tuple[bool, str | None, str]:
         """The health of one source, by its name."""
@@ -129,7 +150,7 @@ class Sources:
             ),
             "processes": (
                 self.processes.running or starting,
-                self.processes.failure,
+                self.processes.failure or self.turn_ends.failure,
                 count(sum(1 for _ in self.agents.with_client()), "client"),
             ),
         }
@@ -139,6 +160,7 @@ class Sources:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        await self.turn_ends.stop()
         await self.processes.stop()
         for follower in self.followers.values():
             await follower.stop()
@@ -156,9 +178,8 @@ def _registry(
     ancestry: ProcessAncestry,
 ) -> SessionRegistry:
     """The session registry of a client."""
-    if client == DEFAULT:
-        return RegistryWatch(config_dirs, agents, submit, envelopes, ancestry)
-    return NoRegistry()
+    kind = REGISTRIES.get(client)
+    return kind(config_dirs, agents, submit, envelopes, ancestry) if kind is not None else NoRegistry()
 
 
 def _directories(number: int) -> str:

@@ -27,6 +27,7 @@ from claude_headspace.kernel.evolve import (
     missions,
     notifications,
     observations,
+    reported_ends,
     sessions,
     tools,
     transcript,
@@ -89,6 +90,8 @@ def evolve(agent: Agent, event: Event) -> Change:
             decisions.record_verdict(change, event)
     elif event.meta.origin in (Origin.TRANSCRIPT, Origin.REGISTRY, Origin.STATUS_LINE):
         sessions.record_reading(change, event)
+    if change.agent.reported_end is not None:
+        reported_ends.settle_before(change, event.meta, event.fact)
     notice = event.decisions.session_notice
     _apply(change, event.meta, event.fact if notice is None else _effective_fact(change, event.fact, notice))
     if event.observations.commit is not None:
@@ -166,6 +169,8 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.SubagentStopped: tools.subagent_stopped,
     facts.TeammateStopped: dialogs.teammate_stopped,
     facts.TurnStopped: turns.turn_stopped,
+    facts.TurnEndReported: reported_ends.turn_end_reported,
+    facts.TurnEndAssumed: reported_ends.turn_end_assumed,
     facts.TurnContinued: missions.turn_continued,
     facts.TurnFailed: turns.turn_failed,
     facts.TurnInterrupted: turns.turn_interrupted,

@@ -92,7 +92,8 @@ def elicitation_answered(change: Change, meta: Meta, fact: facts.ElicitationAnsw
 def wait_held(change: Change, _meta: Meta, fact: acts.WaitHeld) -> None:
     """The client accepts an answer through Headspace until a time."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
-        store_wait(change, replace(wait, held_until=fact.until))
+        offered = fact.suggestions or wait.suggestions
+        store_wait(change, replace(wait, held_until=fact.until, suggestions=offered))
 
 
 def wait_answered(change: Change, meta: Meta, fact: acts.WaitAnswered) -> None:
@@ -114,7 +115,7 @@ def wait_taken(change: Change, meta: Meta, fact: acts.WaitTaken) -> None:
 def wait_released(change: Change, _meta: Meta, fact: acts.WaitReleased) -> None:
     """From now on only the terminal can answer. An answer that the client did not receive is shown as such."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
-        lost = wait.answered if fact.undelivered else None
+        lost = replace(wait.answered, problem=fact.reason) if fact.undelivered and wait.answered is not None else None
         store_wait(change, replace(wait, held_until=0, answered=None, undelivered=lost or wait.undelivered))
 
 

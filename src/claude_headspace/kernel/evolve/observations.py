@@ -8,7 +8,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_ended
 from claude_headspace.kernel.evolve.change import Change, close_waits, move_command, replace
 from claude_headspace.kernel.evolve.dialogs import dialog_seen
-from claude_headspace.kernel.evolve.sessions import VANISHED, end_agent, end_all_before
+from claude_headspace.kernel.evolve.sessions import CLOSED, VANISHED, end_agent, end_all_before
 from claude_headspace.kernel.evolve.turns import close_questions, record_idle, turn_stopped
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
@@ -94,4 +94,5 @@ def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> N
             turn_stopped(change, meta, facts.TurnStopped(change.agent.final_text))
         end_all_before(change, meta.at, "the client is gone", client_is_new=False)
         if not change.agent.is_restarting:
-            end_agent(change, meta.at, VANISHED)
+            session = change.agent.session
+            end_agent(change, meta.at, CLOSED if session is not None and session.end_reason == CLOSED else VANISHED)

@@ -15,7 +15,10 @@ from claude_headspace.kernel.evolve.change import (
 )
 from claude_headspace.kernel.facts import Event, Meta
 
-AGENT_SURVIVES = ("clear", "resume")
+CLOSED = "closed"
+"""The reason of a client that does not say whether it exits or opens another session. Its process tells."""
+
+AGENT_SURVIVES = ("clear", "resume", CLOSED)
 """Reasons for the end of a session that end the context window but not the agent."""
 
 VANISHED = "vanished"

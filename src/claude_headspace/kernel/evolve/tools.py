@@ -158,10 +158,11 @@ def _join_or_open_dialog(change: Change, meta: Meta, fact: facts.ToolStarted, ca
 
 def _dialog_before_call(agent: Agent, meta: Meta, fact: facts.ToolStarted) -> Wait | None:
     """The dialog of this call, if it was reported first and is not joined with a later call of the same input."""
-    wanted = (fact.tool, fact.digest, meta.subagent_id)
+    wanted = (fact.tool, meta.subagent_id)
     later = {call.id for call in agent.calls if call.started_at > meta.at}
     for wait in agent.waits:
-        if (wait.tool, wait.digest, wait.subagent_id) == wanted and wait.opened_at >= meta.at:
+        has_input = wait.digest in (None, fact.digest)
+        if (wait.tool, wait.subagent_id) == wanted and has_input and wait.opened_at >= meta.at:
             if wait.call_id not in later:
                 return wait
         elif fact.ask is not None and _may_be_same_dialog(wait, meta):
@@ -190,7 +191,7 @@ def _open_dialog(change: Change, meta: Meta, ask: Ask, call: ToolCall | facts.Pe
         tool=call.tool,
         summary=call.summary,
         call_id=call.id if isinstance(call, ToolCall) else call.call_id or None,
-        digest=call.digest,
+        digest=call.digest or None,
         subagent_id=meta.subagent_id,
         **more,
     )
@@ -236,7 +237,9 @@ def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> To
     if fact.call_id:
         return next((call for call in agent.calls if call.id == fact.call_id), None)
     open_calls = [call for call in agent.calls if _is_same_tool(call, meta, fact) and call.started_at <= meta.at]
-    same_input = [call for call in open_calls if call.digest == fact.digest]
+    same_input = [call for call in open_calls if _has_input(call, fact)]
+    if not same_input and not fact.digest:
+        same_input = open_calls
     candidates = same_input or [call for call in open_calls if _is_question(fact) and _has_just_started(call, meta)]
     if not candidates:
         return None
@@ -244,6 +247,11 @@ def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> To
     step = [call for call in candidates if call.started_at > newest - NEXT_STEP]
     waiting = {wait.call_id for wait in agent.waits if wait.kind == "permission"}
     return next((call for call in step if call.id not in waiting), step[0])
+
+
+def _has_input(call: ToolCall, fact: facts.PermissionAsked) -> bool:
+    """Whether a call has the input of a dialog. A client that does not send the input shows its summary."""
+    return call.digest == fact.digest if fact.digest else call.summary == fact.summary
 
 
 def _is_question(fact: facts.PermissionAsked) -> bool:
@@ -267,7 +275,9 @@ def _answered_at(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> Micro
     ends = (
         call.at
         for call in agent.finished_calls
-        if call.at > meta.at and _is_same_tool(call, meta, fact) and (call.digest == fact.digest or _is_question(fact))
+        if call.at > meta.at
+        and _is_same_tool(call, meta, fact)
+        and (fact.digest in ("", call.digest) or _is_question(fact))
     )
     return min(ends, default=None)
 
@@ -286,7 +296,7 @@ def _dialog_of(agent: Agent, meta: Meta, fact: facts.PermissionAsked, call: Tool
     """The open wait of the same dialog: of the same call, a duplicate, or one that was reported without its call."""
     if fact.request_id:
         return next((wait for wait in agent.waits if wait.request_id == fact.request_id), None)
-    wanted = (fact.tool, fact.digest, meta.subagent_id)
+    wanted = (fact.tool, fact.digest or None, meta.subagent_id)
     for wait in agent.waits:
         if call is not None and wait.call_id == call.id:
             return wait
@@ -302,7 +312,7 @@ def _with_call(wait: Wait, meta: Meta, fact: facts.PermissionAsked, call: ToolCa
     return replace(
         _with_ask(wait, fact.ask, fact.summary),
         tool=fact.tool,
-        digest=wait.digest or fact.digest,
+        digest=wait.digest or fact.digest or None,
         call_id=call.id if call else wait.call_id,
         subagent_id=meta.subagent_id,
         suggestions=fact.suggestions,

@@ -26,6 +26,7 @@ from claude_headspace.kernel.evolve.change import (
     replace,
     store_command,
 )
+from claude_headspace.kernel.evolve.reported_ends import confirm_end
 from claude_headspace.kernel.evolve.tools import closes_with, finished_call
 from claude_headspace.kernel.evolve.turns import (
     ask_at_end,
@@ -176,6 +177,8 @@ def agent_wrote(change: Change, meta: Meta, fact: facts.AgentWrote) -> None:
         record_work(change, meta)
     if (command := command_at(agent, meta.at)) is not None:
         _add_agent_text(change, meta, fact, command)
+    if fact.final and agent.reported_end is not None:
+        confirm_end(change, meta)
 
 
 def _add_agent_text(change: Change, meta: Meta, fact: facts.AgentWrote, command: Command) -> None:

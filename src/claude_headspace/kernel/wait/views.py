@@ -42,6 +42,8 @@ class AnsweredView(msgspec.Struct, frozen=True):
     after_seconds: float
     grants: tuple[GrantOptionView, ...]
     """What it grants beyond this call."""
+    problem: str
+    """Why the client did not receive it, and what to do; empty if it did or if that is unknown."""
 
 
 class GrantView(msgspec.Struct, frozen=True):
@@ -169,7 +171,7 @@ def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
     after = round((done.at - wait.opened_at) / SECOND, 3)
-    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, _option_views(done.grants))
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, _option_views(done.grants), done.problem)
 
 
 def grant_view(grant: Grant) -> GrantView:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.config_dirs import known_config_dirs
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.config_dirs import installed_config_dirs, known_config_dirs
 from claude_headspace.config import Paths, Settings
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.surfaces.api.administration import Administration
@@ -35,8 +35,10 @@ class Installation:
 
     def examine(self) -> doctor.Report:
         """Run the checks of `headspace doctor`."""
-        config_dirs = [ConfigDir(path) for path in known_config_dirs(self.settings, self.paths)]
-        return doctor.run_checks(config_dirs, self.paths)
+        others = (name for name in CLIENTS if name != DEFAULT)
+        installed = [(name, path) for name in others for path in installed_config_dirs(self.paths, name)]
+        own = [(DEFAULT, path) for path in known_config_dirs(self.settings, self.paths)]
+        return doctor.run_checks([*own, *installed], self.paths)
 
 
 @dataclass(frozen=True, kw_only=True)

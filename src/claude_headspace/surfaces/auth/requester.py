@@ -41,9 +41,15 @@ class Requester(msgspec.Struct, frozen=True):
 class RequesterLookup:
     """Finds the sender of a request."""
 
-    def __init__(self, client_pids: Callable[[], Collection[int]], knows_session: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        client_pids: Callable[[], Collection[int]],
+        knows_session: Callable[[str], bool],
+        session_of_client: Callable[[int], str | None],
+    ) -> None:
         self._client_pids = client_pids
         self._knows_session = knows_session
+        self._session_of_client = session_of_client
 
     async def identify(self, request: Request) -> Requester:
         """The person who sends a request; agents are refused."""
@@ -70,7 +76,19 @@ class RequesterLookup:
         if session := unquote(request.headers.get(SESSION_HEADER, "")):
             return session
         ports = _ports(request)
-        return await asyncio.to_thread(_session_of_peer, *ports) if ports is not None else None
+        return await asyncio.to_thread(self._session_of_peer, *ports) if ports is not None else None
+
+    def _session_of_peer(self, their_port: int, our_port: int) -> str | None:
+        """By the variables of the process, which not every client sets, or by the nearest client above it."""
+        pid = peer_of(their_port, our_port).pid
+        if pid is None or pid == os.getpid():
+            return None
+        try:
+            process = psutil.Process(pid)
+            above = process.parents()
+        except psutil.Error:
+            return None
+        return session_in(process) or next(filter(None, (self._session_of_client(each.pid) for each in above)), None)
 
     def _check_peer(self, their_port: int, our_port: int, clients: Collection[int]) -> None:
         peer = peer_of(their_port, our_port)
@@ -91,16 +109,6 @@ def _ports(request: Request) -> tuple[int, int] | None:
     if request.client is None or server is None or server[1] is None:
         return None
     return request.client[1], server[1]
-
-
-def _session_of_peer(their_port: int, our_port: int) -> str | None:
-    pid = peer_of(their_port, our_port).pid
-    if pid is None or pid == os.getpid():
-        return None
-    try:
-        return session_in(psutil.Process(pid))
-    except psutil.Error:
-        return None
 
 
 def _refusal(kind: RequesterKind) -> Forbidden:

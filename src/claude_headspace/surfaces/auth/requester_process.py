@@ -1,8 +1,8 @@
 """Inspects the process that sends a request: does it belong to an agent?
 
 Rules
-- A process belongs to an agent if it is a client, descends from one, or has a client's session in its environment. An
-  ancestor with the session of a known agent counts too: `env -u` removes the variable from a child only.
+- A process belongs to an agent if it is a client, descends from one, or has variables that clients set for their tools.
+  An ancestor with the session of a known agent counts too: `env -u` removes the variable from a child only.
 - A process that the tmux server runs without a terminal (`run-shell`, `if-shell`, `#()`) can be started by anyone who
   can use tmux, which includes agents. It does not show who started it.
 - A process that exits or hides while it is inspected is not trusted.
@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from claude_headspace.clients import environment
+from claude_headspace.clients.processes import own_environment
 
 TMUX = "tmux"
 """How the name of a tmux server starts: `tmux: server`."""
@@ -38,12 +39,12 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
     try:
         process = psutil.Process(pid)
         above = process.parents()
-        session = environment.session_in(process.environ())
+        is_inside = environment.is_inside_client(process.environ())
         if not process.is_running():
             return RequesterKind.HIDDEN
     except (psutil.Error, OSError):
         return RequesterKind.HIDDEN
-    if session or any(each.pid in clients for each in (process, *above)):
+    if is_inside or any(each.pid in clients for each in (process, *above)):
         return RequesterKind.AGENT
     if any((found := session_in(each)) and knows_session(found) for each in above):
         return RequesterKind.AGENT
@@ -53,7 +54,7 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
 def session_in(process: psutil.Process) -> str | None:
     """The client's session in the environment of a process; None if it has none or belongs to another user."""
     try:
-        return environment.session_in(process.environ())
+        return environment.session_in(own_environment(process.environ(), process.pid))
     except (psutil.Error, OSError):
         return None
 

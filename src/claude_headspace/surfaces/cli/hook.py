@@ -17,6 +17,7 @@ import typer
 
 from claude_headspace.clients.environment import NOTES, client_in, client_pid_in
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
+from claude_headspace.clients.processes import own_environment
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli.options import examples
 
@@ -41,15 +42,15 @@ def hook(
 
 def _write_to_spool(event: str, payload: bytes) -> None:
     """Write one new file to the spool. It is complete when it ends with a newline."""
-    fired = f"{time.time():.6f}"
+    fired, env = f"{time.time():.6f}", own_environment(os.environ)
     header = {
         "event": event,
-        "client": client_in(os.environ),
+        "client": client_in(env),
         "delivery-id": f"hook-{os.getpid()}-{fired}-{secrets.token_hex(4)}",
-        "client-pid": client_pid_in(os.environ) or str(os.getppid()),
+        "client-pid": client_pid_in(env) or str(os.getppid()),
         "fired-at": fired,
         "only-reports": "yes",
-        **{note: os.environ[variable] for variable, note in NOTES.items() if os.environ.get(variable)},
+        **{note: env[variable] for variable, note in NOTES.items() if env.get(variable)},
     }
     paths = find_paths()
     paths.create_directories()

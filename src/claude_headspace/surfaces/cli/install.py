@@ -1,27 +1,23 @@
-"""CLI commands about the hooks in Claude Code: `install`, `uninstall`, and `doctor`, which tests them."""
+"""CLI commands about the hooks in clients: `install`, `uninstall`, and `doctor`, which tests them."""
 
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 import typer
 
 from claude_headspace.clients import settings_change
-from claude_headspace.clients.claude_code import environment
-from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.claude_code.hooks.version import find_version, parse_version
-from claude_headspace.clients.config_dirs import installed_config_dirs, update_config_dirs
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.config_dirs import update_config_dirs
 from claude_headspace.clients.files import restored_on_failure
+from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, find_targets, installed_targets
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.setup import (
     doctor_report,
@@ -34,27 +30,35 @@ from claude_headspace.surfaces.client.api_client import local_tokens
 from claude_headspace.surfaces.client.doctor import run_checks
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 
-ConfigDirs = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--config-dir",
-        "-c",
-        metavar="DIR",
-        help="Config dir of Claude Code; repeatable. Default: $CLAUDE_CONFIG_DIR or ~/.claude, the setting "
-        "config_dirs, and every directory with installed hooks.",
-    ),
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust-codex-hooks",
+        help="Accept the hooks in Codex now. Without this, Codex asks you to review them at its next start; --yes does "
+        "not accept them.",
+    ),
+]
+
+Plan = tuple[str, Change]
+"""A client, and the change of one of its config dirs."""
 
 
-@examples("headspace install", "headspace install --dry-run", "headspace install --yes -c ~/.claude -c ~/.claude-team")
+@examples(
+    "headspace install",
+    "headspace install --dry-run",
+    "headspace install --client codex --client gemini",
+    "headspace install --yes -c ~/.claude -c ~/.claude-team",
+)
 def install(
+    client: Clients = None,
     config_dir: ConfigDirs = None,
     transport: Annotated[
         Literal["command", "http"],
         typer.Option(
-            "--transport", help="A script, which stores events while the daemon is down; or HTTP, which loses them."
+            "--transport",
+            help="For Claude Code: a script, which stores events while the daemon is down; or HTTP, which loses them.",
         ),
     ] = "command",
     client_version: Annotated[
@@ -69,91 +73,102 @@ def install(
             "working.",
         ),
     ] = False,
+    trust_codex_hooks: Trust = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Install the hooks in Claude Code.
+    """Install the hooks in your clients.
 
-    Adds the hooks to settings.json, keeps existing hooks, and copies the hook script to the directory `hooks`. Running
-    sessions use the new hooks without a restart. `headspace uninstall` restores the original file.
+    Adds the hooks to the settings of Claude Code and of every other client on this machine, keeps existing hooks, and
+    copies the hook script next to them. `headspace uninstall` restores the original files.
     """
     paths, screen = find_paths(), output.screen()
     url = _daemon_url(paths) if transport == "http" else None
-    events = events_for(parse_version(client_version) if client_version else find_version())
-    plans = [
-        installation.plan_install(config, events, url, status_line=statusline)
-        for config in config_dirs(config_dir, paths)
-    ]
+    claude_options = {"version": client_version, "url": url, "status_line": statusline}
+    targets = find_targets(config_dir, client, paths)
+    installers = {name: installer_of(name, **claude_options) for name, _ in targets}  # type: ignore[arg-type]
+    plans = [(name, installers[name].plan_install(path, trusted=trust_codex_hooks)) for name, path in targets]
     if dry_run:
-        screen.show(settings_diff(plans))
+        screen.show(settings_diff([plan for _, plan in plans]))
         return
     if not yes:
-        screen.show(hook_reasons(events, screen.width))
+        for name, installer in installers.items():
+            screen.show(hook_reasons(CLIENTS[name].title, installer.registered, installer.not_registered, screen.width))
         _confirm(f"Install these hooks in {_directories(plans)}?")
+        plans = agree_on_review(plans)
     install_hooks(plans, paths)
-    screen.show(install_result(plans, "installed"), then=install_footer(transport))
+    screen.show([*install_result(plans, "installed"), *review_notes(plans)], then=install_footer(transport))
 
 
-def install_hooks(plans: Sequence[Change], paths: Paths) -> None:
+def agree_on_review(plans: Sequence[Plan]) -> list[Plan]:
+    """Ask separately whether the user accepts the hooks in clients that would ask for it at their next start."""
+    return [(name, _reviewed(name, plan)) for name, plan in plans]
+
+
+def _reviewed(client: str, plan: Change) -> Change:
+    if not needs_review(client, plan):
+        return plan
+    title, path = CLIENTS[client].title, plan.config.path
+    question = f"{title} asks you to review new hooks at its next start. Accept them now, in {path}/config.toml?"
+    return INSTALLERS[client].plan_install(path, trusted=True) if typer.confirm(question, default=False) else plan
+
+
+def review_notes(plans: Sequence[Plan]) -> list[output.Line]:
+    """What the user still has to accept."""
+    return [output.line(REVIEW_NOTE.format(CLIENTS[name].title)) for name, plan in plans if needs_review(name, plan)]
+
+
+REVIEW_NOTE = "{} asks you to review these hooks at its next start. It runs them after you accept them."
+
+
+def install_hooks(plans: Sequence[Plan], paths: Paths) -> None:
     """Install hooks as planned, and record the directories. Leaves nothing behind if one installation fails."""
-    configs, own = [plan.config for plan in plans], (paths.spool, paths.runtime, paths.data, paths.config)
-    files = [paths.secret_file, paths.config_dirs_file, *(file for config in configs for file in config.changed_files)]
+    own = (paths.spool, paths.runtime, paths.data, paths.config)
+    files = [paths.secret_file, paths.config_dirs_file, *(file for _, plan in plans for file in plan.files)]
     folders = [*own, *(parent for folder in own for parent in folder.parents)]
-    with restored_on_failure(files, [*folders, *(each for config in configs for each in config.folders)]):
+    with restored_on_failure(files, [*folders, *(each for _, plan in plans for each in plan.config.folders)]):
         paths.create_directories()
         token = local_tokens(paths)[Scope.INGEST]
-        for plan in plans:
+        for name, plan in plans:
             settings_change.install(plan, paths.state, token)
-        if plans:
-            update_config_dirs(paths, installed=[config.path for config in configs])
+            update_config_dirs(paths, installed=[plan.config.path], client=name)
 
 
-@examples("headspace uninstall", "headspace uninstall --yes -c ~/.claude-team")
-def uninstall(config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
-    """Remove the hooks from Claude Code.
+@examples("headspace uninstall", "headspace uninstall --client codex", "headspace uninstall --yes -c ~/.claude-team")
+def uninstall(client: Clients = None, config_dir: ConfigDirs = None, dry_run: DryRun = False, yes: Yes = False) -> None:
+    """Remove the hooks from your clients.
 
-    An unchanged settings.json is restored byte for byte. If it was edited since, only the hooks of Headspace are
-    removed.
+    Unchanged settings are restored byte for byte. If they were edited since, only the hooks of Headspace are removed.
     """
     paths, screen = find_paths(), output.screen()
-    plans = [installation.plan_uninstall(config) for config in config_dirs(config_dir, paths)]
+    targets = find_targets(config_dir, client, paths)
+    if not client:
+        targets = installed_targets(targets, paths)
+    plans = [(name, INSTALLERS[name].plan_uninstall(path)) for name, path in targets]
     if dry_run:
-        screen.show(settings_diff(plans))
+        screen.show(settings_diff([plan for _, plan in plans]))
         return
     if not yes:
         _confirm(f"Remove the hooks of Headspace from {_directories(plans)}?")
-    for plan in plans:
+    for name, plan in plans:
         settings_change.uninstall(plan)
-    if paths.state.exists():
-        update_config_dirs(paths, removed=[plan.config.path for plan in plans])
+        if paths.state.exists():
+            update_config_dirs(paths, removed=[plan.config.path], client=name)
     screen.show(install_result(plans, "removed"))
 
 
 @examples("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'")
-def doctor(config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
+def doctor(client: Clients = None, config_dir: ConfigDirs = None, as_json: AsJson = False) -> None:
     """Check everything from the hooks to the database.
 
     Sends a test event through the installed hook. Exits with 1 if a check fails; each failure says what to do.
     """
     paths = find_paths()
-    report = run_checks(config_dirs(config_dir, paths), paths)
+    report = run_checks(find_targets(config_dir, client, paths), paths)
     found = msgspec.to_builtins(report)
     output.write_result(found, as_json, lambda found, screen: doctor_report(found, screen.width))
     if not report.ok:
         raise typer.Exit(1)
-
-
-def config_dirs(given: Sequence[Path] | None, paths: Paths) -> list[ConfigDir]:
-    """The config dirs to change: the given ones, or all known ones, each once."""
-    named = list(given or [])
-    if not named:
-        named = [default_config_dir(), *map(Path, load_settings(paths).config_dirs), *installed_config_dirs(paths)]
-    return [ConfigDir(path) for path in dict.fromkeys(path.expanduser().absolute() for path in named)]
-
-
-def default_config_dir() -> Path:
-    """The config dir that Claude Code uses in this environment."""
-    return Path(environment.config_dir(os.environ))
 
 
 def _daemon_url(paths: Paths) -> str:
@@ -164,8 +179,8 @@ def _daemon_url(paths: Paths) -> str:
     return f"http://{settings.host}:{settings.port}"
 
 
-def _directories(plans: Sequence[Change]) -> str:
-    return ", ".join(str(plan.config.path) for plan in plans)
+def _directories(plans: Sequence[Plan]) -> str:
+    return ", ".join(str(plan.config.path) for _, plan in plans)
 
 
 def _confirm(question: str) -> None:

@@ -9,15 +9,14 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.claude_code.hooks.version import find_version
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, Target, find_targets
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
-from claude_headspace.surfaces.cli.install import ConfigDirs, Yes, config_dirs, install_hooks
+from claude_headspace.surfaces.cli.install import REVIEW_NOTE, Plan, Trust, Yes, agree_on_review, install_hooks
 from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
 from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.setup import hooks_text, transcripts_text, up_result
@@ -37,23 +36,25 @@ STILL_STARTING = (
 @examples("headspace up", "headspace up --yes --no-open", "headspace up --service")
 def up(
     yes: Yes = False,
-    no_hooks: Annotated[bool, typer.Option("--no-hooks", help="Do not change the settings of Claude Code.")] = False,
+    no_hooks: Annotated[bool, typer.Option("--no-hooks", help="Do not change the settings of clients.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard.")] = False,
     service: Annotated[
         bool,
         typer.Option("--service", help="Run as a service that starts at login: systemd on Linux, launchd on macOS."),
     ] = False,
+    client: Clients = None,
     config_dir: ConfigDirs = None,
+    trust_codex_hooks: Trust = False,
 ) -> None:
     """Start Headspace, install the hooks and open the dashboard.
 
-    The daemon runs in the background. The command asks before it changes the settings of Claude Code, and shows how to
+    The daemon runs in the background. The command asks before it changes the settings of clients, and shows how to
     undo each step. Run it again after an upgrade: it replaces the running daemon without losing events.
     """
     paths, screen = find_paths(), output.screen()
     paths.create_directories()
-    configs = [] if no_hooks else config_dirs(config_dir, paths)
-    agreed, hooks = _agree_on_hooks(configs, yes=yes)
+    targets = [] if no_hooks else find_targets(config_dir, client, paths)
+    agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks)
 
     def say(text: str) -> None:
         screen.show([output.line(text)])
@@ -61,42 +62,49 @@ def up(
     with background_daemon.up_lock(paths, lambda: say("Waiting for another `headspace up`.")):
         daemon, how = _start_daemon(paths, lambda: say(STILL_STARTING), service=service)
         install_hooks(agreed, paths)
-    client = ApiClient.local(paths)
-    unavailable = _database_problem(client)
-    transcripts = "" if unavailable else _offer_import(client)
-    is_open = not no_open and not is_agent() and open_in_browser(client.url + client.create_sign_in_link()["path"])
+    hooks += [REVIEW_NOTE.format(CLIENTS[name].title) for name, plan in agreed if needs_review(name, plan)]
+    api = ApiClient.local(paths)
+    unavailable = _database_problem(api)
+    transcripts = "" if unavailable else _offer_import(api)
+    is_open = not no_open and not is_agent() and open_in_browser(api.url + api.create_sign_in_link()["path"])
     screen.show(
         up_result(daemon, how, hooks, transcripts, unavailable, is_open=is_open, paths=paths, width=screen.width)
     )
 
 
-def _agree_on_hooks(configs: Sequence[ConfigDir], *, yes: bool) -> tuple[list[Change], list[str]]:
-    """The hooks to install, and what to print about each directory. Asks where no hooks of Headspace exist yet."""
-    if not configs:
+def _agree_on_hooks(targets: Sequence[Target], *, yes: bool, trusted: bool) -> tuple[list[Plan], list[str]]:
+    """The hooks to install, and what to print about each directory. Asks once, if some have no hooks yet."""
+    if not targets:
         return [], ["not changed; `headspace install` installs them"]
-    events = events_for(find_version())
-    agreed, texts = list[Change](), list[str]()
-    for config in configs:
-        plan = installation.plan_install(config, events)
-        outcome = _hooks_outcome(plan, yes=yes)
-        texts.append(hooks_text(outcome, str(config.path)))
-        if outcome in ("installed", "updated"):
-            agreed.append(plan)
-    return agreed, texts
+    installers = {name: installer_of(name) for name, _ in targets}
+    plans = [(name, installers[name].plan_install(path, trusted=trusted)) for name, path in targets]
+    known = {plan.config.path: _known_outcome(name, plan) for name, plan in plans}
+    new = [plan for _, plan in plans if known[plan.config.path] is None]
+    asked = _ask(new, yes=yes) if new else "updated"
+    outcomes = [(name, plan, known[plan.config.path] or asked) for name, plan in plans]
+    agreed = [(name, plan) for name, plan, outcome in outcomes if outcome in ("installed", "updated")]
+    if asked == "installed" and not yes:
+        agreed = agree_on_review(agreed)
+    return agreed, [hooks_text(outcome, str(plan.config.path)) for _, plan, outcome in outcomes]
 
 
-def _hooks_outcome(plan: Change, *, yes: bool) -> str:
-    """What happens to the hooks of a directory: plugin, updated, installed, declined or not asked."""
-    if installation.has_hooks(ConfigDir(plan.config.path)):
+def _known_outcome(client: str, plan: Change) -> str | None:
+    """What happens to the hooks of a directory without a question: plugin or updated."""
+    installer = INSTALLERS[client]
+    if installer.has_hooks(plan.config.path):
         return "updated"
-    if installation.find_plugins(ConfigDir(plan.config.path)):
-        return "plugin"
+    return "plugin" if installer.is_provided(plan.config.path) else None
+
+
+def _ask(new: Sequence[Change], *, yes: bool) -> str:
+    """Whether to install hooks in these directories: installed, declined or not asked."""
     if yes:
         return "installed"
     if not sys.stdin.isatty():
         return "not asked"
-    question = f"Install the hooks of Headspace in {plan.config.settings}?"
-    return "installed" if typer.confirm(question, default=True) else "declined"
+    files = [str(edit.path) for plan in new for edit in plan.edits]
+    where = files[0] if len(files) == 1 else "".join(f"\n  {file}" for file in files) + "\n"
+    return "installed" if typer.confirm(f"Install the hooks of Headspace in {where}?", default=True) else "declined"
 
 
 def _start_daemon(paths: Paths, on_slow: Callable[[], None], *, service: bool) -> tuple[DaemonInfo, str]:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from claude_headspace.clients.environment import session_in
+from claude_headspace.clients.environment import clients_in, session_in
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, Forbidden, HeadspaceError, JournalUnavailable
 from claude_headspace.surfaces.auth.tokens import Scope, make_token, read_secret
@@ -348,7 +348,7 @@ class ApiClient:
         if token := self._tokens.get(scope):
             headers["Authorization"] = f"Bearer {token}"
         headers["X-Headspace-Via"] = self._via
-        if session := session_in(os.environ):  # identifies the agent that runs this process
+        if session := _own_session():
             headers["X-Headspace-Caller-Session"] = quote(session)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
@@ -447,6 +447,15 @@ def _find_running(paths: Paths) -> DaemonInfo:
     if is_locked(paths):
         raise DaemonMissing("daemon_starting", "Headspace is starting.", "Try again in a few seconds.")
     raise DaemonMissing("daemon_missing", "Headspace is not running.", START_HINT)
+
+
+def _own_session() -> str | None:
+    """The session of the agent that runs this process; None for a person."""
+    if len(clients_in(os.environ)) < 2:
+        return session_in(os.environ)
+    from claude_headspace.clients.processes import own_environment  # slow, and only needed for nested clients
+
+    return session_in(own_environment(os.environ))
 
 
 def _path(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""`headspace doctor`: checks the path of an event from the settings of Claude Code to the journal.
+"""`headspace doctor`: checks the path of an event from the settings of each client to the journal.
 
 The checks use the real installation: the hook script runs with an empty environment, as in a client, and its event is
 looked up in the journal. The event has a special name, so that no agent appears on the board.
@@ -10,7 +10,6 @@ import stat
 import subprocess
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,14 +17,13 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.claude_code.hooks import installation as installed
-from claude_headspace.clients.claude_code.hooks.events import events_for
-from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
-from claude_headspace.clients.claude_code.hooks.registration import Registration, read_registration
-from claude_headspace.clients.claude_code.hooks.version import find_version
-from claude_headspace.clients.claude_code.transcript_files import TRANSCRIPTS
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
-from claude_headspace.clients.hook_files import HOOK_SCRIPT, read_conf
+from claude_headspace.clients.hook_checks import Check, failed, ok, warning
+from claude_headspace.clients.hook_files import HOOK_SCRIPT, HookFiles, read_conf, script_text
+from claude_headspace.clients.hook_inspection import INSTALL
+from claude_headspace.clients.installation import INSTALLERS
+from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.hooks import PROBE
@@ -35,21 +33,11 @@ from claude_headspace.surfaces.client.running_daemon import find_daemon
 from claude_headspace.surfaces.text.formatting import parse_timestamp
 from claude_headspace.surfaces.text.labels import component_label, is_database_unavailable, waiting_for_database
 
-INSTALL = "Run `headspace install`."
 START = "Run `headspace up`."
 PROBE_SECONDS = 5.0
 LONG_DELAY_SECONDS = 2.0
 SILENT_SECONDS = 60.0
 RECENT = timedelta(minutes=10)
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One check: ok, warning or failed, with a hint."""
-
-    name: str
-    status: str
-    detail: str
-    hint: str = ""
 
 
 class CheckGroup(msgspec.Struct, frozen=True):
@@ -66,39 +54,25 @@ class Report(msgspec.Struct, frozen=True):
     places: list[CheckGroup]
 
 
-def ok(name: str, detail: str) -> Check:
-    """A check without a problem."""
-    return Check(name, "ok", detail)
-
-
-def warning(name: str, detail: str, hint: str) -> Check:
-    """A check with a problem that does not stop events."""
-    return Check(name, "warning", detail, hint)
-
-
-def failed(name: str, detail: str, hint: str) -> Check:
-    """A check that found a failure."""
-    return Check(name, "failed", detail, hint)
-
-
-def run_checks(configs: Sequence[ConfigDir], paths: Paths) -> Report:
-    """Run all checks."""
-    groups = [CheckGroup("Headspace", _collect(_daemon(paths), _spool(paths), _bash(configs), _notifications(paths)))]
-    groups += [CheckGroup(str(config.path), _check_config_dir(config, paths)) for config in configs]
+def run_checks(config_dirs: Sequence[tuple[str, Path]], paths: Paths) -> Report:
+    """Run all checks, for config dirs and their clients."""
+    groups = [CheckGroup("Headspace", _collect(_daemon(paths), _spool(paths), _bash(), _notifications(paths)))]
+    groups += [
+        CheckGroup(_group_name(client, path), _check_config_dir(client, path, paths)) for client, path in config_dirs
+    ]
     return Report(not any(check.status == "failed" for group in groups for check in group.checks), groups)
 
 
-def _check_config_dir(config: ConfigDir, paths: Paths) -> list[Check]:
+def _group_name(client: str, path: Path) -> str:
+    return str(path) if client == DEFAULT else f"{CLIENTS[client].title}: {path}"
+
+
+def _check_config_dir(client: str, path: Path, paths: Paths) -> list[Check]:
     """The checks of a config dir. Hooks that only report have no files."""
-    registration, source = read_registration(config, paths.state), hook_source(config, paths)
-    has_files = bool(registration.hooks or not registration.reporting_events)
-    files = (_files(source, paths), _delivery(source, paths)) if has_files else ()
-    return _collect(_settings(registration), *files, _transcripts(config, paths))
-
-
-def hook_source(config: ConfigDir, paths: Paths) -> ConfigDir:
-    """The directory of the hook script: the config dir, or the state directory for the plugin."""
-    return ConfigDir(paths.state) if not config.script.exists() and installed.find_plugins(config) else config
+    installer = INSTALLERS[client]
+    files = installer.files_in_use(path, paths.state)
+    of_files = (_files(files, paths), _delivery(client, files, paths)) if files is not None else ()
+    return _collect(installer.checks(path, paths.state), *of_files, _transcripts(client, path, paths))
 
 
 def _collect(*parts: Iterator[Check]) -> list[Check]:
@@ -171,10 +145,8 @@ def _spool(paths: Paths) -> Iterator[Check]:
         yield warning("answers", "the daemon recently did not reply in time", "Run this check again in a few seconds.")
 
 
-def _bash(configs: Sequence[ConfigDir]) -> Iterator[Check]:
-    script = next((config.script for config in configs if config.script.exists()), HOOK_SCRIPT)
-    with script.open(encoding="utf-8") as file:
-        program = file.readline().removeprefix("#!").split()[0]
+def _bash() -> Iterator[Check]:
+    program = script_text().partition("\n")[0].removeprefix("#!").split()[0]
     try:
         done = subprocess.run(
             [program, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, timeout=10, check=True
@@ -212,75 +184,21 @@ def _notifications(paths: Paths) -> Iterator[Check]:
 # --- a configuration directory ---
 
 
-def _settings(registration: Registration) -> Iterator[Check]:
-    config = registration.config
-    if registration.settings is not None:
-        yield ok("settings", f"{config.settings.name} is readable")
-        yield from _hooks(registration, registration.settings)
-    elif registration.problem is not None:
-        yield failed("settings", registration.problem, "Fix the file; Claude Code cannot read it either.")
-        return
-    elif not registration.plugins:
-        yield failed("settings", f"{config.settings} does not exist", INSTALL)
-    yield from _plugins(registration)
-
-
-def _hooks(registration: Registration, found: dict[str, Any]) -> Iterator[Check]:
-    config, registered = registration.config, registration.hooks
-    if found.get("disableAllHooks"):
-        yield failed("hooks", "`disableAllHooks` turns all hooks off", f"Remove it from {config.settings}.")
-    if registration.reporting_events:
-        detail = f"`headspace hook` for {count(len(registration.reporting_events), 'event')}: it only reports"
-        yield warning("hooks", f"{detail}, so guard rules do not apply", INSTALL)
-    if registered:
-        yield from _registered_hooks(registration)
-    elif not registration.plugins and not registration.reporting_events:
-        yield failed("hooks", "none registered", INSTALL)
-
-
-def _registered_hooks(registration: Registration) -> Iterator[Check]:
-    config, registered = registration.config, registration.hooks
-    there, wanted = {event for event, _ in registered}, events_for(find_version())
-    missing = [event for event in wanted if event not in there]
-    unknown = [event for event in there if event not in wanted]
-    other_scripts = [hook["command"] for _, hook in registered if hook.get("command") not in (None, str(config.script))]
-    if missing:
-        yield failed("hooks", f"{count(len(missing), 'event')} missing: {', '.join(missing)}", INSTALL)
-    elif other_scripts:
-        yield failed("hooks", f"registered with another script: {other_scripts[0]}", INSTALL)
-    elif unknown:
-        yield failed("hooks", f"your Claude Code may not support {', '.join(unknown)}, and may fail to start", INSTALL)
-    else:
-        yield ok("hooks", f"{count(len(wanted), 'event')} registered")
-    counted = Counter(event for event, _ in registered)
-    if twice := sorted(event for event, number in counted.items() if number > 1):
-        yield failed("twice", f"registered twice: {', '.join(twice)}", INSTALL)
-    if any(hook.get("type") == "http" for _, hook in registered):
-        detail = "http: events are lost while the daemon is down, and process and terminal are unknown"
-        yield warning("transport", detail, "`headspace install` switches to the script.")
-
-
-def _plugins(registration: Registration) -> Iterator[Check]:
-    """Plugins of Headspace. A plugin sends nothing if the settings contain the hooks, too."""
-    for folder in registration.plugins:
-        if registration.hooks:
-            detail = f"the settings and the plugin {folder} contain the same hooks; the plugin sends nothing"
-            yield warning("twice", detail, "Keep one: `headspace uninstall`, or remove the plugin.")
-        else:
-            yield ok("plugin", f"{folder} sends the events")
-
-
-def _files(config: ConfigDir, paths: Paths) -> Iterator[Check]:
-    if not config.script.exists():
+def _files(config: HookFiles, paths: Paths) -> Iterator[Check]:
+    if config.has_script and not config.script.exists():
         yield failed("script", f"{config.script} does not exist", INSTALL)
         return
-    if not os.access(config.script, os.X_OK):
-        yield failed("script", "not executable", f"Run `chmod 700 {config.script}`.")
-    elif _body(config.script) != _body(HOOK_SCRIPT):
-        yield failed("script", "from another version", INSTALL)
-    else:
-        yield ok("script", "from this version")
+    if config.has_script:
+        yield _script(config)
     yield _conf(config, paths)
+
+
+def _script(config: HookFiles) -> Check:
+    if not os.access(config.script, os.X_OK):
+        return failed("script", "not executable", f"Run `chmod 700 {config.script}`.")
+    if _body(config.script) != _body(HOOK_SCRIPT):
+        return failed("script", "from another version", INSTALL)
+    return ok("script", "from this version")
 
 
 def _body(script: Path) -> str:
@@ -288,7 +206,7 @@ def _body(script: Path) -> str:
     return script.read_text(encoding="utf-8", errors="replace").partition("\n")[2]
 
 
-def _conf(config: ConfigDir, paths: Paths) -> Check:
+def _conf(config: HookFiles, paths: Paths) -> Check:
     if not config.state_link.is_symlink() or config.state_link.readlink() != paths.state:
         return failed(
             "link",
@@ -307,8 +225,8 @@ def _conf(config: ConfigDir, paths: Paths) -> Check:
 # --- delivery of an event ---
 
 
-def _delivery(config: ConfigDir, paths: Paths) -> Iterator[Check]:
-    if not config.script.exists() or not config.conf.exists():
+def _delivery(client: str, config: HookFiles, paths: Paths) -> Iterator[Check]:
+    if (config.has_script and not config.script.exists()) or not config.conf.exists():
         return
     if find_daemon(paths) is None:
         yield warning("event", "not tested, because the daemon is not running", START)
@@ -319,10 +237,11 @@ def _delivery(config: ConfigDir, paths: Paths) -> Iterator[Check]:
             "event", "not tested, because the database is unavailable", "Run this check again when it is available."
         )
         return
-    yield from _test_event(config, paths)
+    if config.has_script:
+        yield from _test_event(client, config, paths)
 
 
-def _token(config: ConfigDir, paths: Paths) -> Check:
+def _token(config: HookFiles, paths: Paths) -> Check:
     """Whether the daemon accepts the token of the hook script, at the address that the script uses."""
     try:
         host, port, _pid = paths.address_file.read_text(encoding="utf-8").split()
@@ -348,13 +267,13 @@ def _payload(nonce: str) -> bytes:
     return msgspec.json.encode({"session_id": "headspace-doctor", "hook_event_name": PROBE, "nonce": nonce})
 
 
-def _test_event(config: ConfigDir, paths: Paths) -> Iterator[Check]:
+def _test_event(client: str, config: HookFiles, paths: Paths) -> Iterator[Check]:
     """Run the hook script as a client does, and find its event in the journal."""
-    client, nonce = ApiClient.local(paths), str(uuid.uuid4())
-    start = client.last_seq()
+    api, nonce = ApiClient.local(paths), str(uuid.uuid4())
+    start = api.last_seq()
     try:
         done = subprocess.run(
-            [str(config.script), PROBE],
+            [str(config.script), PROBE, client],
             input=_payload(nonce),
             env={},
             capture_output=True,
@@ -366,7 +285,7 @@ def _test_event(config: ConfigDir, paths: Paths) -> Iterator[Check]:
         return
     if done.returncode or done.stdout or done.stderr:
         yield failed("event", f"the hook script failed or printed something (exit code {done.returncode})", INSTALL)
-    event = _wait_for(lambda: _find_event(client, start, nonce))
+    event = _wait_for(lambda: _find_event(api, start, nonce))
     if event is None:
         yield failed("event", "sent through the hook script, but not received", "See `headspace logs` and the spool.")
         return
@@ -396,37 +315,37 @@ def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | Non
 # --- transcripts ---
 
 
-def _transcripts(config: ConfigDir, paths: Paths) -> Iterator[Check]:
-    projects = config.path / TRANSCRIPTS
-    if not projects.exists():
+def _transcripts(client: str, path: Path, paths: Paths) -> Iterator[Check]:
+    roots = [root for root in TRANSCRIPT_FILES[client].roots(path) if root.exists()]
+    if not roots:
         yield ok("transcripts", "none yet")
         return
-    if not os.access(projects, os.R_OK | os.X_OK):
-        yield failed("transcripts", f"{projects} is not readable", "Check its owner and permissions.")
+    if unreadable := [root for root in roots if not os.access(root, os.R_OK | os.X_OK)]:
+        yield failed("transcripts", f"{unreadable[0]} is not readable", "Check its owner and permissions.")
         return
-    if config.path not in known_config_dirs(load_settings(paths), paths):
-        hint = f"Run `headspace install --config-dir {config.path}`, or add it to config_dirs in {paths.config_file}."
+    if path not in known_config_dirs(load_settings(paths), paths, client=client):
+        hint = f"Run `headspace install --config-dir {path}`, or add it to config_dirs in {paths.config_file}."
         yield warning("transcripts", "the daemon does not read this directory", hint)
     else:
         yield ok("transcripts", "readable")
-    yield from _sessions_without_hooks(projects, paths)
+    yield from _sessions_without_hooks(client, roots, paths)
 
 
-def _sessions_without_hooks(projects: Path, paths: Paths) -> Iterator[Check]:
+def _sessions_without_hooks(client: str, roots: Sequence[Path], paths: Paths) -> Iterator[Check]:
     """Sessions that write a transcript but send no hook events."""
     if find_daemon(paths) is None or _has_no_database(paths):
         return
-    client, now = ApiClient.local(paths), datetime.now(UTC)
-    agents = {agent["session_id"]: agent for agent in client.agents(include_old=True)}
-    for path in projects.glob("*/*.jsonl"):
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        if now - written > RECENT:
+    api, now, files = ApiClient.local(paths), datetime.now(UTC), TRANSCRIPT_FILES[client]
+    agents = {agent["session_id"]: agent for agent in api.agents(include_old=True)}
+    for path, found in files.find_transcripts(roots):
+        written, session = datetime.fromtimestamp(found.st_mtime, UTC), files.session_of(path)
+        if now - written > RECENT or files.is_subagent(path) or not session:
             continue
-        agent = agents.get(path.stem)
-        last_hook = _last_hook(client, agent["id"]) if agent else None
+        agent = agents.get(session)
+        last_hook = _last_hook(api, agent["id"]) if agent else None
         if last_hook is None or (written - last_hook).total_seconds() > SILENT_SECONDS:
             name = f" ({agent['name']})" if agent else ""
-            detail = f"session {path.stem}{name} writes a transcript, but sends no hook events"
+            detail = f"session {session}{name} writes a transcript, but sends no hook events"
             yield warning("silent", detail, "It may use other settings, or have hooks turned off.")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from claude_headspace.clients.environment import IDENTITY
+from claude_headspace.clients.processes import own_environment
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, DaemonMissing, HeadspaceError
 from claude_headspace.inputs.receive.socket import socket_path
@@ -40,7 +41,8 @@ def send_command(
 ) -> Any:
     """Send a command; its result. Raises the error of the command."""
     paths = paths or find_paths()
-    identity = {name: env[name] for name in IDENTITY if env.get(name)}
+    own = own_environment(env)
+    identity = {name: own[name] for name in IDENTITY if own.get(name)}
     line = json.dumps({"cmd": cmd, "args": args, "env": identity}).encode() + b"\n"
     answer = _exchange(paths, line, timeout)
     try:

@@ -243,7 +243,8 @@ def _is_about(event: Event, wait: Wait) -> bool:
 def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancestors: Sequence[int]) -> Agent | None:
     """The agent that a command was started in.
 
-    The session is compared first: a child has its own, but inherits the other variables of its parent.
+    The session is compared first, then the nearest client process: a child has its own, but inherits the other
+    variables of its parent. Not every client puts its session into a variable.
     """
     session, pane = session_in(env), env.get(TMUX_PANE)
     wrappers = {env[name] for name in (HEADSPACE_ID, WRAPPER_ID) if env.get(name)}
@@ -253,8 +254,8 @@ def agent_of_environment(agents: Sequence[Agent], env: Mapping[str, str], ancest
     def matches(agent: Agent) -> tuple[bool, ...]:
         return (
             bool(session) and agent.session is not None and agent.session.client_id == session,
-            agent.headspace_id in wrappers,
             *(agent.pid == each for each in pids),
+            agent.headspace_id in wrappers,
             bool(pane) and agent.tmux_pane == pane,
         )
 

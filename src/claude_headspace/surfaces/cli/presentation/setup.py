@@ -1,8 +1,8 @@
 """The output of `demo`, `up`, `install`, `uninstall` and `doctor`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from claude_headspace.clients.claude_code.hooks.events import NOT_REGISTERED, REGISTERED, SINCE
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths
 from claude_headspace.kernel.text import count
@@ -12,7 +12,6 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 
 LABEL = 10
-WIDEST_EVENT = max(map(len, (*REGISTERED, *NOT_REGISTERED)))
 
 # --- demo and up ---
 
@@ -88,22 +87,23 @@ def up_result(
 # --- install and uninstall ---
 
 
-def hook_reasons(events: Sequence[str], width: int) -> list[Line]:
-    """Which hook events are registered and which are not, with the reasons."""
-    unknown = {event: "not supported by your version of Claude Code" for event in SINCE if event not in events}
+def hook_reasons(
+    title: str, registered: Mapping[str, str], not_registered: Mapping[str, str], width: int
+) -> list[Line]:
+    """Which hook events of a client are registered and which are not, with the reasons."""
+    widest = max(map(len, (*registered, *not_registered)))
+    omitted = [line(Span("It will not send these", "strong")), *_reasons(not_registered, widest, width), EMPTY_LINE]
     return [
-        line(Span("Claude Code will send these events to Headspace", "strong")),
-        *_reasons({event: REGISTERED[event] for event in events}, width),
+        line(Span(f"{title} will send these events to Headspace", "strong")),
+        *_reasons(registered, widest, width),
         EMPTY_LINE,
-        line(Span("It will not send these", "strong")),
-        *_reasons({**NOT_REGISTERED, **unknown}, width),
-        EMPTY_LINE,
+        *(omitted if not_registered else ()),
     ]
 
 
-def _reasons(table: dict[str, str], width: int) -> Iterable[Line]:
+def _reasons(table: Mapping[str, str], widest: int, width: int) -> Iterable[Line]:
     for event, reason in table.items():
-        yield from hanging(line(f"  {event:<{WIDEST_EVENT}}  "), reason, min(width, 120), "dim")
+        yield from hanging(line(f"  {event:<{widest}}  "), reason, min(width, 120), "dim")
 
 
 def settings_diff(plans: Sequence[Change]) -> list[Line]:
@@ -117,23 +117,24 @@ def settings_diff(plans: Sequence[Change]) -> list[Line]:
     return lines
 
 
-def install_result(plans: Sequence[Change], done: str) -> list[Line]:
+def install_result(plans: Sequence[tuple[str, Change]], done: str) -> list[Line]:
     """What was done in each directory."""
-    return [_install_line(plan, done) for plan in plans]
+    return [_install_line(client, plan, done) for client, plan in plans]
 
 
-def _install_line(plan: Change, done: str) -> Line:
-    where = clean_text(str(plan.config.path))
+def _install_line(client: str, plan: Change, done: str) -> Line:
+    where, file = clean_text(str(plan.config.path)), plan.config.settings.name
+    hooks = f"Hooks of {CLIENTS[client].title}" if client != DEFAULT else "Hooks"
     if done == "installed":
         existed = plan.old is not None
-        saved = "the original settings.json is saved next to the script" if existed else "settings.json was created"
+        saved = f"the original {file} is saved next to the script" if existed else f"{file} was created"
         rest = saved if plan.changes else "they already existed"
-        return line(f"Hooks installed in {where}; {rest}.")
+        return line(f"{hooks} installed in {where}; {rest}.")
     if not plan.changes:
         return line(f"No hooks of Headspace found in {where}.")
-    restored = "settings.json was restored" if plan.new is not None else "settings.json was removed"
-    rest = restored if plan.restores_original else "nothing else in settings.json was changed"
-    return line(f"Hooks removed from {where}; {rest}.")
+    restored = f"{file} was restored" if plan.new is not None else f"{file} was removed"
+    rest = restored if plan.restores_original else f"nothing else in {file} was changed"
+    return line(f"{hooks} removed from {where}; {rest}.")
 
 
 def install_footer(transport: str) -> list[Line]:

@@ -1,0 +1,306 @@
+"""Read a chat file of Gemini CLI. Pure and total: nothing is raised, and unknown lines have no facts.
+
+The file is a log of operations. Its first line is the header, a message with a known id replaces the earlier one, and
+`$set` changes the header; `$set.messages` replaces all messages.
+
+Rules
+- The client appends its whole history again, with new ids and times, when it rebuilds its history, such as after a
+  cancelled call. The copy begins with the session context and ends with `$set.messages`. Nothing in it is new.
+- A reply is written without its calls first, and again when they ended. The second line has the time of the first:
+  its calls are a line of their own, with the time when they ended.
+- A prompt closes the turn before, for a session without hooks: the file has no line for the end of a turn.
+- Only the client that runs the session writes messages. A summary, which any client can add, is no sign of life.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from claude_headspace.clients.claude_code.tools import digest
+from claude_headspace.clients.gemini import messages, tools
+from claude_headspace.clients.gemini.chat_wire import (
+    WireCall,
+    WireChanges,
+    WireMessage,
+    WireOperation,
+    WireStored,
+    WireTokens,
+)
+from claude_headspace.clients.gemini.wire import WireInput
+from claude_headspace.clients.prices import Tokens, cost_of
+from claude_headspace.clients.transcript_line import Line
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event, Fact
+from claude_headspace.kernel.text import one_line, short, strings_in
+from claude_headspace.kernel.tolerant_json import fit, parse
+from claude_headspace.kernel.tools import ToolText
+
+CONTEXT_WINDOW = 1_048_576
+"""The context window of all Gemini models that the client offers. It does not report it."""
+GEMINI_MODELS = "gemini-"
+
+MESSAGE, CALLS, CLOSED, COMPACTED, SUBAGENT, STARTED, STOPPED = (
+    "message",
+    "calls",
+    "closed",
+    "compacted",
+    "subagent",
+    "started",
+    "stopped",
+)
+"""The parts of lines that are stored."""
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+class Chat:
+    """One chat file, read line by line."""
+
+    def __init__(
+        self,
+        cwd: str | None = None,
+        session_id: str = "",
+        subagent_id: str | None = None,
+        subagent_cost: Callable[[str, str], float | None] = lambda _session, _subagent: 0.0,
+    ) -> None:
+        self.session_id = session_id
+        self._subagent_cost = subagent_cost
+        self._cwd = cwd
+        self._subagent_id = subagent_id
+        self._is_copying = False
+        self._replied_at: Micros | None = None
+        self.cost: float | None = 0.0
+        self._priced: set[str] = set()
+
+    def read(self, raw: bytes) -> Iterator[tuple[bytes, Line]]:
+        """The lines to store, with their facts."""
+        value = parse(raw)[0]
+        if not isinstance(value, dict):
+            return
+        if "type" in value and "id" in value:
+            message = fit(value, WireMessage)[0]
+            self._is_copying = self._is_copying or _begins_history(message)
+            if not self._is_copying:
+                yield from self._message(value, message)
+        else:
+            yield from self._operation(fit(value, WireOperation)[0])
+
+    def _operation(self, operation: WireOperation) -> Iterator[tuple[bytes, Line]]:
+        if operation.changes is not None:
+            yield from self._changes(operation.changes)
+        elif operation.session_id:
+            self.session_id = self.session_id or operation.session_id
+            if self._subagent_id:
+                at = parse_time(operation.start_time)
+                yield from self._line(STARTED, at, f"{self._subagent_id}:started", {})
+
+    def _changes(self, changes: WireChanges) -> Iterator[tuple[bytes, Line]]:
+        if changes.messages is not None:
+            self._is_copying = False
+            held = [fit(each, WireMessage)[0] for each in changes.messages]
+            if any(prompt_of(each).startswith(messages.STATE_SNAPSHOT) for each in held):
+                at = max((parse_time(each.timestamp) or 0 for each in held), default=0) or None
+                yield from self._line(COMPACTED, at, f"{self.session_id}:compacted:{at}", {})
+        elif changes.summary and self._subagent_id:
+            yield from self._line(STOPPED, None, f"{self._subagent_id}:stopped", {"summary": changes.summary})
+
+    def _message(self, value: dict[str, Any], message: WireMessage) -> Iterator[tuple[bytes, Line]]:
+        at, calls = parse_time(message.timestamp), value.get("toolCalls")
+        self._add_cost(message)
+        if prompt_of(message) and self._replied_at is not None and not self._subagent_id:
+            yield from self._line(CLOSED, self._replied_at, f"{message.id}:closed", {})
+        self._replied_at = at if message.type == "gemini" and not message.calls else None
+        kept = {name: part for name, part in value.items() if name not in ("toolCalls", "thoughts")}
+        yield from self._line(MESSAGE, at, message.id, kept)
+        if message.calls and isinstance(calls, list):
+            yield from self._calls(message, calls)
+
+    def _calls(self, message: WireMessage, calls: list[Any]) -> Iterator[tuple[bytes, Line]]:
+        """The calls of a reply that ended, and the sub-agents among them."""
+        ended_at = max((parse_time(call.timestamp) or 0 for call in message.calls), default=0) or None
+        line = {"toolCalls": [_without_display(call) for call in calls]}
+        yield from self._line(CALLS, ended_at, f"{message.id}:calls:{ended_at}", line)
+        for call in message.calls:
+            if call.agent_id and self._subagent_id is None:
+                self._add(call.agent_id, self._subagent_cost(self.session_id, call.agent_id))
+                given = {"toolCalls": [{"args": call.args, "name": call.name}]}
+                key, at = f"{call.agent_id}:ended", parse_time(call.timestamp)
+                yield from self._line(SUBAGENT, at, key, given, short(call.agent_id))
+
+    def _line(
+        self, part: str, at: Micros | None, key: str, line: dict[str, Any], subagent_id: str | None = None
+    ) -> Iterator[tuple[bytes, Line]]:
+        """One line to store, if it has facts."""
+        stored = WireStored(
+            session_id=self.session_id,
+            cwd=self._cwd,
+            subagent_id=subagent_id or self._subagent_id,
+            part=part,
+            cost_usd=self.cost if self._priced and not self._subagent_id else None,
+            line=line,
+        )
+        found = tuple(_facts(stored))
+        if found and self.session_id:
+            fields = Line(at, self.session_id, f"gemini:{key}", self._cwd, found, stored.subagent_id)
+            yield msgspec.json.encode(stored), fields
+
+    def _add_cost(self, message: WireMessage) -> None:
+        """Add the price of a reply. A model without a known price makes the cost of the session unknown."""
+        if message.tokens is not None:
+            self._add(message.id, cost_of(message.model, _tokens(message.tokens)))
+
+    def _add(self, key: str, cost: float | None) -> None:
+        if key not in self._priced:
+            self._priced.add(key)
+            self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+
+def _tokens(tokens: WireTokens) -> Tokens:
+    return Tokens(input=tokens.input + tokens.tool, cached=tokens.cached, output=tokens.output + tokens.thoughts)
+
+
+def _begins_history(message: WireMessage) -> bool:
+    """Whether a message is the first one of a copied history. The client never writes it on its own."""
+    texts = strings_in(message.content)
+    return message.type == "user" and any(text.startswith(messages.SESSION_CONTEXT) for text in texts)
+
+
+def _without_display(call: object) -> object:
+    """A call without its result as it was displayed, which repeats it with colours."""
+    if not isinstance(call, dict):
+        return call
+    return {name: part for name, part in call.items() if name != "resultDisplay"}
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode a stored line. Never raises."""
+    stored, misfit = fit(body, WireStored)
+    found = tuple(_facts(stored))
+    meta = msgspec.structs.replace(
+        bare_meta(envelope),
+        session_id=stored.session_id,
+        cwd=stored.cwd,
+        subagent_id=short(stored.subagent_id),
+    )
+    fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
+    texts = tuple(_texts(stored))
+    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=texts)
+
+
+def _facts(stored: WireStored) -> Iterator[Fact]:
+    message = fit(stored.line, WireMessage)[0]
+    match stored.part:
+        case "message" if stored.subagent_id:
+            if prompt := prompt_of(message):
+                yield facts.SubagentDescribed("", one_line(prompt))
+        case "message":
+            yield from _message_facts(message, stored.cost_usd)
+        case "calls" if not stored.subagent_id:
+            yield from (fact for call in message.calls for fact in _call_facts(call))
+        case "closed":
+            yield facts.TurnClosed()
+        case "compacted":
+            yield facts.CompactionFinished("manual")
+        case "started":
+            yield facts.SubagentStarted()
+        case "stopped":
+            yield facts.SubagentStopped()
+        case "subagent":
+            given = [fit(call.args, WireInput)[0] for call in message.calls]
+            yield from (facts.SubagentDescribed(short(each.agent_name), one_line(each.prompt)) for each in given)
+            yield facts.SubagentStopped()
+
+
+def _message_facts(message: WireMessage, cost_usd: float | None) -> Iterator[Fact]:
+    text = text_of(message.content)
+    match message.type:
+        case "user":
+            if prompt := prompt_of(message):
+                yield facts.UserWrote(prompt)
+        case "gemini":
+            if text.strip():
+                yield facts.AgentWrote(text, final=True)
+            if message.tokens is not None and message.tokens.input:
+                yield _usage(message.tokens, message.model, cost_usd)
+        case "info" if text == messages.CANCELLED:
+            yield facts.TurnInterrupted()
+        case "info" if not text:
+            yield facts.CompactionFinished("manual")
+        case "error" if text.startswith(messages.API_ERROR):
+            yield facts.TurnFailed("api_error", text)
+
+
+def _usage(tokens: WireTokens, model: str | None, cost_usd: float | None) -> Fact:
+    is_known = (model or "").startswith(GEMINI_MODELS)
+    window = CONTEXT_WINDOW if is_known else None
+    return facts.UsageMeasured(model=short(model), tokens=tokens.input, window=window, cost_usd=cost_usd)
+
+
+def _call_facts(call: WireCall) -> Iterator[Fact]:
+    identity = tools.call_id(call.name, call.args)
+    if call.status == "cancelled":
+        yield facts.ToolRejected(identity)
+    elif call.status == "error":
+        yield facts.ToolFailed(identity, short(call.name), digest(call.args), one_line(_result(call)))
+    elif call.status == "success":
+        yield facts.ToolFinished(identity, short(call.name), digest(call.args))
+
+
+def _result(call: WireCall) -> str:
+    return next((text for text in strings_in(call.result) if " " in text), "")
+
+
+def _texts(stored: WireStored) -> Iterator[ToolText]:
+    """Inputs and results of calls, for search."""
+    if stored.part != CALLS:
+        return
+    for call in fit(stored.line, WireMessage)[0].calls:
+        yield ToolText("tool_input", call.name or None, call.args)
+        yield ToolText("tool_result", call.name or None, call.result)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def prompt_of(message: WireMessage) -> str:
+    """What the user typed; empty for results of calls and for the context that the client adds."""
+    content = message.display if message.display is not None else message.content
+    if message.type != "user" or _has_results(message.content):
+        return ""
+    text = text_of(content)
+    return "" if text.startswith(messages.SESSION_CONTEXT) else text
+
+
+def _has_results(content: object) -> bool:
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and "functionResponse" in part for part in parts)
+
+
+def text_of(content: object) -> str:
+    """The text of a message: a string, or the texts of its parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def parse_time(timestamp: str) -> Micros | None:
+    """A time of the file; None if it is none."""
+    try:
+        time = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
+
+
+def is_message(owner: dict[object, object], key: object) -> bool:
+    """Whether a string of a line is a message for people."""
+    return key == "text" or (key == "content" and "type" in owner)

@@ -1,0 +1,111 @@
+"""Decode a message of opencode's database into facts. Pure and total: unknown messages have no facts.
+
+A stored line is one message with its texts: `{"session_id", "cwd", "id", "message", "texts"}`. The client's own row is
+in `message`.
+"""
+
+import msgspec
+
+from claude_headspace.clients.opencode import wire
+from claude_headspace.clients.transcript_line import Line
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.facts import Event, Fact, Meta
+from claude_headspace.kernel.text import short
+from claude_headspace.kernel.tolerant_json import fit, tolerant
+
+MILLISECOND: Micros = 1_000
+ABORTED = "MessageAbortedError"
+
+
+class WireTime(msgspec.Struct, frozen=True):
+    """When a message began and ended, in milliseconds since 1970."""
+
+    created: int | None = None
+    completed: int | None = None
+
+
+class WireMessage(msgspec.Struct, frozen=True):
+    """A message as the database has it."""
+
+    role: str = ""
+    time: WireTime = WireTime()
+    finish: str | None = None
+    error: wire.WireError | None = None
+    model_id: str = msgspec.field(default="", name="modelID")
+    tokens: wire.WireTokens = wire.WireTokens()
+    summary: object = None
+    """True for the summary that a compaction wrote."""
+
+
+class WireLine(msgspec.Struct, frozen=True):
+    """A message with its session and its texts."""
+
+    session_id: str = ""
+    cwd: str | None = None
+    id: str = ""
+    message: WireMessage = WireMessage()
+    texts: list[str] = []
+
+
+def read_line(raw: bytes) -> Line | None:
+    """The line, if it has facts."""
+    shape = tolerant(raw, WireLine)[0]
+    found = _facts(shape)
+    if not found or not shape.session_id:
+        return None
+    return Line(_time(shape.message), shape.session_id, shape.id, shape.cwd, found)
+
+
+def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
+    """Decode a line. Never raises."""
+    shape, misfit = fit(body, WireLine)
+    found = _facts(shape)
+    meta = Meta(
+        event_id=envelope.id,
+        name=envelope.name,
+        origin=envelope.origin,
+        at=envelope.fired_at,
+        received_at=envelope.received_at,
+        session_id=shape.session_id,
+        cwd=shape.cwd,
+    )
+    fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
+    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly)
+
+
+def is_message(owner: dict[object, object], key: object) -> bool:
+    """Whether a string in a line is a message for people. Those are in a list, which has no keys."""
+    del owner, key
+    return False
+
+
+def _time(message: WireMessage) -> Micros | None:
+    at = message.time.created if message.role == "user" else message.time.completed or message.time.created
+    return at * MILLISECOND if at else None
+
+
+def _facts(line: WireLine) -> tuple[Fact, ...]:
+    message, text = line.message, "\n".join(each for each in line.texts if each.strip())
+    if message.role == "user":
+        return (facts.UserWrote(text),) if text else ()
+    if message.role != "assistant" or message.summary is True:
+        return ()
+    is_final = message.finish == "stop"
+    found: list[Fact] = [facts.AgentWrote(text, is_final)] if text else []
+    if message.error is not None:
+        found.append(_failure(message.error))
+    elif is_final:
+        found.append(facts.TurnStopped(text))
+    return (*found, *_usage(message)) if found else ()
+
+
+def _failure(error: wire.WireError) -> Fact:
+    if error.name == ABORTED:
+        return facts.TurnInterrupted()
+    return facts.TurnFailed(short(error.name) or "error", error.data.message)
+
+
+def _usage(message: WireMessage) -> tuple[Fact, ...]:
+    tokens = message.tokens.input + message.tokens.cache.read + message.tokens.cache.write
+    return (facts.UsageMeasured(model=short(message.model_id) or None, tokens=tokens),) if tokens else ()

@@ -1,0 +1,193 @@
+"""The commands `install`, `uninstall`, `doctor` and `up` with other clients than Claude Code."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import LIMIT_SECONDS, RunningDaemon, environment, wait_until
+from tests.surfaces.cli.conftest import run_headspace
+
+NO_PROGRAMS = "/usr/bin:/bin"
+CONFIG = '# mine\nmodel = "x"'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home with config dirs of Codex and Gemini CLI; a daemon that was started is stopped."""
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(CONFIG)
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text('{ "ui": {} }')
+    yield tmp_path
+    run_headspace(tmp_path, "down")
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command without any client in the path."""
+    return run_headspace(home, *arguments, PATH=NO_PROGRAMS)
+
+
+def client_files(home: Path) -> dict[str, bytes]:
+    """All files of the two clients."""
+    found = [*(home / ".codex").rglob("*"), *(home / ".gemini").rglob("*")]
+    return {str(path.relative_to(home)): path.read_bytes() for path in found if path.is_file()}
+
+
+def test_all_clients_on_the_machine(home: Path) -> None:
+    """Claude Code and each client with a config dir; everything is removed without a trace."""
+    before = client_files(home)
+    done = run(home, "install", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Hooks of Codex installed in" in done.stdout
+    assert "Hooks of Gemini CLI installed in" in done.stdout
+    assert "Codex asks you to review these hooks at its next start" in done.stdout
+    assert (home / ".claude/hooks/notify-headspace.sh").exists()
+    assert (home / ".codex/headspace/notify-headspace.sh").exists()
+    assert (home / ".gemini/headspace/notify-headspace.conf").read_text().startswith("token=hs_")
+    assert not (home / ".copilot").exists()
+    done = run(home, "uninstall", "--yes")
+    assert "Hooks of Codex removed from" in done.stdout
+    assert client_files(home) == before
+
+
+def test_yes_is_no_consent_for_codex(home: Path) -> None:
+    """The review of its hooks is written only with its own option."""
+    run(home, "install", "--yes")
+    assert (home / ".codex/config.toml").read_text() == CONFIG
+    done = run(home, "install", "--yes", "--trust-codex-hooks")
+    assert "trusted_hash" in (home / ".codex/config.toml").read_text()
+    assert "asks you to review" not in done.stdout
+    run(home, "uninstall", "--yes")
+    assert (home / ".codex/config.toml").read_text() == CONFIG
+
+
+def test_named_clients_only(home: Path) -> None:
+    """Others are not touched; a client that is not there can be named."""
+    run(home, "install", "--yes", "--client", "gemini", "--client", "copilot")
+    assert not (home / ".claude").exists()
+    assert not (home / ".codex/hooks.json").exists()
+    assert json.loads((home / ".copilot/hooks/headspace.json").read_text())["version"] == 1
+    run(home, "uninstall", "--yes", "--client", "copilot")
+    assert not (home / ".copilot").exists()
+    assert "hooks" in json.loads((home / ".gemini/settings.json").read_text())
+
+
+def test_a_config_dir_of_a_named_client(home: Path) -> None:
+    """It is recorded, so that a removal finds it."""
+    other = home / "other codex"
+    assert run(home, "install", "--yes", "--client", "codex", "-c", str(other)).returncode == 0
+    assert (other / "hooks.json").exists()
+    run(home, "uninstall", "--yes")
+    assert not other.exists()
+
+
+def test_a_config_dir_belongs_to_one_client(home: Path) -> None:
+    """The error says what to do; an unknown client lists the known ones."""
+    done = run(home, "install", "--yes", "--client", "codex", "--client", "gemini", "-c", str(home / "x"))
+    assert done.returncode == 1
+    assert "Name one client" in done.stderr
+    done = run(home, "install", "--yes", "--client", "emacs")
+    assert done.returncode == 1
+    assert "gemini" in done.stderr
+
+
+def test_dry_run_shows_every_file(home: Path) -> None:
+    """Also the review, if it would be written."""
+    before = client_files(home)
+    done = run(home, "install", "--dry-run", "--trust-codex-hooks")
+    assert f"+++ {home}/.gemini/settings.json" in done.stdout
+    assert f"+++ {home}/.codex/hooks.json" in done.stdout
+    assert "+trusted_hash" in done.stdout
+    assert client_files(home) == before
+
+
+def test_a_failure_in_one_client_leaves_nothing_in_the_others(home: Path) -> None:
+    """The error names the file."""
+    (home / ".gemini/settings.json").write_text('{ // a comment\n "ui": {} }')
+    before = client_files(home)
+    done = run(home, "install", "--yes")
+    assert done.returncode == 1
+    assert ".gemini/settings.json" in done.stderr
+    assert client_files(home) == before
+    assert not (home / ".claude").exists()
+
+
+def typed(home: Path, answers: str, *arguments: str) -> str:
+    """The output of a command in a terminal, with these answers."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "claude_headspace", *arguments],
+        env={**environment(home), "PATH": NO_PROGRAMS},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        os.write(ours, answers.encode())
+        out, _ = process.communicate(timeout=LIMIT_SECONDS)
+    os.close(ours)
+    os.close(theirs)
+    return out
+
+
+@pytest.mark.parametrize(("answer", "trusted"), [("\n", False), ("y\n", True)])
+def test_the_review_is_a_separate_question(home: Path, answer: str, trusted: bool) -> None:
+    """Its default is no."""
+    out = typed(home, f"y\n{answer}", "install", "--client", "codex")
+    assert "Interrupt" in out
+    assert "Accept them now" in out
+    assert ("trusted_hash" in (home / ".codex/config.toml").read_text()) is trusted
+
+
+def test_up_asks_once_for_all_clients(home: Path) -> None:
+    """The question lists every file that it would change."""
+    out = typed(home, "y\nn\n", "up", "--no-open")
+    assert out.count("Install the hooks of Headspace in") == 1
+    for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json"):
+        assert f"\n  {home}/{name}\n" in out
+    assert (home / ".codex/hooks.json").exists()
+    assert "trusted_hash" not in (home / ".codex/config.toml").read_text()
+    assert "Install the hooks" not in typed(home, "", "up", "--no-open"), "they are installed"
+
+
+# --- doctor and status ---
+
+
+def checks(home: Path, *arguments: str) -> tuple[int, dict[str, list[dict[str, Any]]]]:
+    """The exit code of `doctor`, and its checks by group."""
+    done = run(home, "doctor", "--json", *arguments)
+    return done.returncode, {place["name"]: place["checks"] for place in json.loads(done.stdout)["places"]}
+
+
+def test_doctor_checks_every_client(daemon: RunningDaemon) -> None:
+    """The test event passes the script with the name of the client; missing consent is a warning."""
+    home = daemon.home
+    (home / ".codex").mkdir()
+    (home / ".gemini").mkdir()
+    run(home, "install", "--yes", "--client", "codex", "--client", "gemini", "--client", "claude-code")
+    wait_until((home / "address").exists, "the daemon's sign")
+    code, found = checks(home)
+    codex = {check["name"]: check for check in found[f"Codex: {home}/.codex"]}
+    assert code == 0
+    assert codex["review"]["status"] == "warning"
+    assert "accept" in codex["review"]["hint"]
+    assert {codex[name]["status"] for name in ("hooks", "script", "conf", "token", "event")} == {"ok"}
+    gemini = {check["name"]: check["status"] for check in found[f"Gemini CLI: {home}/.gemini"]}
+    assert set(gemini.values()) == {"ok"}
+    assert {event["client"] for event in daemon.events() if event["name"] == "HeadspaceDoctor"} >= {"codex", "gemini"}
+    summary = daemon.status["hooks"]["summary"]
+    assert "Codex does not run the hooks" in summary
+    (home / ".gemini/headspace/notify-headspace.installed").unlink()
+    (home / ".gemini/settings.json").write_text("{}")
+    code, found = checks(home, "--client", "gemini")
+    assert code == 1
+    assert [check["hint"] for check in found[f"Gemini CLI: {home}/.gemini"] if check["status"] == "failed"] == [
+        "Run `headspace install`."
+    ]
