@@ -79,7 +79,10 @@ ASKED = [*begins_with("Make it"), shows("waiting: permission")]
 MADE = Expected(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."])
 CUT_SHORT = Expected(["interrupted: Make it"], ["USER COMMAND: Make it"])
 
-FIRST_VERSION = ("-c", 'model="gpt-5.6-luna"')
+FIRST_VERSION = (
+    *("-c", 'model="gpt-5.6-luna"'),
+    *("-c", 'notice.model_migrations={"gpt-5.6-luna"="gpt-6-luna"}'),
+)
 """A model that uses the first version of sub-agents."""
 SPAWN = tool("spawn_agent", message="Run wc on shop", task_name="count") | {"namespace": "collaboration"}
 COUNTED = Expected(

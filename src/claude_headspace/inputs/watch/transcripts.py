@@ -9,6 +9,7 @@ Rules
 - Lines older than the first read of a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
+- Without a registry, a new file waits for the first hook of its session: the hook connects it with an agent.
 - Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.
   Otherwise hooks and lines of a long session would not be recognised as the same.
 """
@@ -58,6 +59,9 @@ RECENTLY_WRITTEN: Micros = 600 * SECOND
 """A session whose transcript was written this recently may still be open, even without a registry."""
 ABSENT_FROM_REGISTRY: Micros = 30 * SECOND
 """If there is a registry, a session that is not in it and wrote nothing for this long has ended."""
+HOOK_DELAY: Micros = 2 * SECOND
+"""How long a file of an unknown session waits for the first hook, which also names the client's process."""
+HOOK_CHECK_SECONDS = 0.1
 MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 """How much is read before the spooled hooks are processed; the rest is read afterwards."""
 USAGE_STEP = 0.01
@@ -99,6 +103,7 @@ class TranscriptFollower(Loop):
         self._find_all_needed = False
         self._new_directories: set[str] = set()
         self._unsaved: set[str] = set()
+        self._new_since: dict[str, Micros] = {}
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
         self.watch = FileWatch(self._roots, self._paths_changed, recursive=True)
@@ -273,6 +278,9 @@ class TranscriptFollower(Loop):
 
     async def _read(self, path: str) -> bool:
         """Read and submit a chunk of a file. Returns whether there is more to read now."""
+        if self._caught_up.is_set() and self._may_get_hook(path):
+            asyncio.get_running_loop().call_later(HOOK_CHECK_SECONDS, self._paths_changed, {path})
+            return False
         before = self._read_positions.get(path) or ReadPosition(path)
         chunk = await self._read_chunk(path)
         if chunk is None:
@@ -283,6 +291,15 @@ class TranscriptFollower(Loop):
             self._read_positions[path] = before
             raise
         return chunk.has_more and chunk.offset != before.offset
+
+    def _may_get_hook(self, path: str) -> bool:
+        """Whether a new file is of a session that only a hook can connect with its process, and may still do so."""
+        session_id = self._files.session_of(path) if path not in self._read_positions else ""
+        is_known = not session_id or self._agents.find_by_session(session_id) is not None
+        if is_known or self._registry.exists():
+            self._new_since.pop(path, None)
+            return False
+        return self._clock() - self._new_since.setdefault(path, self._clock()) < HOOK_DELAY
 
     async def _read_chunk(self, path: str) -> Chunk | None:
         """Read the next chunk of a file and advance its position. None if it may not or cannot be read."""
