@@ -9,7 +9,8 @@ Rules
 - Lines older than the first read of a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
-- Without a registry, a new file waits for the first hook of its session: the hook connects it with an agent.
+- A new file waits for the first hook of its session, which connects it with the agent of its process. The registry of
+  Claude Code does so by itself.
 - Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.
   Otherwise hooks and lines of a long session would not be recognised as the same.
 """
@@ -87,6 +88,7 @@ class TranscriptFollower(Loop):
         self._files = TRANSCRIPT_FILES[envelopes.client]
         is_default = envelopes.client == catalog.DEFAULT
         self._reader = f"tail:{envelopes.host}" if is_default else f"tail:{envelopes.host}:{envelopes.client}"
+        self._waits_for_hooks = not is_default
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._agents = agents
@@ -278,7 +280,7 @@ class TranscriptFollower(Loop):
 
     async def _read(self, path: str) -> bool:
         """Read and submit a chunk of a file. Returns whether there is more to read now."""
-        if self._caught_up.is_set() and self._may_get_hook(path):
+        if self._waits_for_hooks and self._caught_up.is_set() and self._may_get_hook(path):
             asyncio.get_running_loop().call_later(HOOK_CHECK_SECONDS, self._paths_changed, {path})
             return False
         before = self._read_positions.get(path) or ReadPosition(path)
