@@ -156,6 +156,24 @@ def installed_hooks() -> str:
     return "\n".join([*there, "", "| not registered | reason |", "|---|---|", *without])
 
 
+def other_hooks() -> str:
+    """Return the registered and unregistered hooks of the other clients, with the reasons."""
+    from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+    from claude_headspace.clients.installation import INSTALLERS
+
+    parts = []
+    for client in CLIENTS.values():
+        if client.name != DEFAULT:
+            installer = INSTALLERS[client.name]
+            rows = [f"| `{event}` | {reason} |" for event, reason in installer.registered.items()]
+            rows += [
+                f"| `{event}` | *not registered:* {reason} |" for event, reason in installer.not_registered.items()
+            ]
+            summary = f"<details><summary>{client.title}: {len(installer.registered)} events</summary>"
+            parts.append("\n".join([summary, "", "| event | what it reports |", "|---|---|", *rows, "", "</details>"]))
+    return "\n\n".join(parts)
+
+
 def _since(version: tuple[int, ...] | None) -> str:
     return f" (from {'.'.join(map(str, version))} on)" if version else ""
 
@@ -328,6 +346,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "capabilities": capabilities,
     "hooks": hooks,
     "installed hooks": installed_hooks,
+    "hooks of other clients": other_hooks,
     "endpoints": endpoints,
     "stream": stream,
     "shipped rules": shipped_rules,

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.installation import INSTALLERS, Installer, default_config_dir, detected_clients
-from claude_headspace.clients.opencode.installation import PLUGIN
 from claude_headspace.clients.settings_change import install, uninstall
 from claude_headspace.errors import BadConfiguration
 
 TOKEN = "hs_ingest_1"
-ALL = [client for client in sorted(INSTALLERS) if client != "opencode" or PLUGIN.exists()]
+ALL = sorted(INSTALLERS)
 MERGED = ("claude-code", "codex", "gemini")
 """Clients whose settings also belong to the user."""
-OWN_FILE = [client for client in ("copilot", "opencode") if client in ALL]
+OWN_FILE = ("copilot", "opencode")
 """Clients with a file of Headspace alone."""
 WITH_SCRIPT = ("claude-code", "codex", "copilot", "gemini")
 

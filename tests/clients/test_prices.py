@@ -5,9 +5,9 @@ from claude_headspace.clients.prices import PRICES, Tokens, cost_of
 
 def test_cached_tokens_are_cheaper() -> None:
     """The input includes the cached tokens."""
-    price = PRICES["gemini-2.5-pro"]
+    price = PRICES["gemini-3.8-flash"]
     tokens = Tokens(input=1_000_000, cached=250_000, output=100_000)
-    assert cost_of("gemini-2.5-pro", tokens) == 0.75 * price.input + 0.25 * price.cached + 0.1 * price.output
+    assert cost_of("gemini-3.8-flash", tokens) == 0.75 * price.input + 0.25 * price.cached + 0.1 * price.output
 
 
 def test_an_unknown_model_has_no_cost() -> None:

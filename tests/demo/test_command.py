@@ -11,6 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from claude_headspace.clients import claude_code
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.config import find_paths
 from claude_headspace.demo.sandbox import environment as sandbox_environment
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -86,7 +88,9 @@ def test_the_board_at_the_start(tmp_path: Path) -> None:
         assert {agent["waiting_for"] for agent in agents.values()} >= {"permission", "question", "plan"}
         assert agents["quiet-lynx"]["subagents"]
         assert agents["golden-trout"]["background_tasks"]
-        alive = [agent for agent in agents.values() if agent["state"] != "ended"]
+        clients = {agent["client"] for agent in agents.values()}
+        assert clients == set(CLIENTS)
+        alive = [a for a in agents.values() if a["state"] != "ended" and a["client"] == claude_code.NAME]
         assert all(agent["tokens"] and agent["cost_usd"] and agent["branch"] for agent in alive)
         assert all(agent["cwd"].startswith("/home/sam/code/") for agent in agents.values())
         assert all(agent["pid"] is None for agent in agents.values())
@@ -110,6 +114,17 @@ def test_an_agent_continues_with_an_answer(tmp_path: Path) -> None:
             lambda: any("Both it is." in turn["text"] for turn in client.turns("nimble-kestrel")), "its next text"
         )
         assert client.agent("nimble-kestrel")["state"] == "working"
+
+
+def test_an_agent_of_another_client_continues_with_an_answer(tmp_path: Path) -> None:
+    """A permission of opencode is allowed through Headspace, and its next call runs."""
+    with running_demo(tmp_path, "--speed", "2") as process:
+        read_until(process, "headspace up")
+        client = api_client(tmp_path)
+        [wait] = wait_until(lambda: [w for w in client.waits(agent="rosy-newt") if w["held_until"]], "the permission")
+        client.answer(wait["id"], {"decision": "allow"})
+        wait_until(lambda: client.agent("rosy-newt")["state"] == "working", "the next state")
+        wait_until(lambda: "search-index" in str(client.tool_calls("rosy-newt")), "its next call")
 
 
 def test_events_continue_after_the_start(tmp_path: Path) -> None:

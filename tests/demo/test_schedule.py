@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
+from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
-from claude_headspace.clients.claude_code.simulation.session import Reply, ScheduledEvent
+from claude_headspace.clients.simulation import Reply, ScheduledEvent
 from claude_headspace.demo.scenarios import SCENARIOS
 from claude_headspace.demo.schedule import Schedule, SimulatedAgent
 
@@ -87,7 +88,7 @@ def test_agents_take_turns_waiting() -> None:
 
 def test_the_scenarios_cover_what_agents_do() -> None:
     """Sub-agents, errors, compaction, background shells, to-do lists, an end, an interrupt; only registered hooks."""
-    day = [played.event for played in play(new_schedule(1), HOUR)]
+    day = [event for agent, event in play(new_schedule(1), HOUR) if agent.scenario.client == claude_code.NAME]
     hooks = {event.hook for event in day} - {""}
     assert hooks - {"StatusLine"} <= REGISTERED.keys()
     assert hooks >= {

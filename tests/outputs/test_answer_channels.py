@@ -148,10 +148,14 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [BadRequest("gone", "The dialog is gone.", "Answer it in the terminal."), OSError("broken pipe")]
+    ("failure", "problem"),
+    [
+        (BadRequest("gone", "The dialog is gone.", "Answer it in the terminal."), "The dialog is gone."),
+        (OSError("broken pipe"), "The answer could not be given to the client."),
+    ],
 )
-def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception) -> None:
-    """The wait stays open, shows the lost answer, and is left to the terminal."""
+def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception, problem: str) -> None:
+    """The wait stays open, shows the lost answer and why it was lost, and is left to the terminal."""
 
     async def story(desk: Desk) -> None:
         desk.channel.failure = failure
@@ -162,6 +166,8 @@ def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception) -> N
         desk.channels.check_soon()
         await asyncio.sleep(0.05)
         assert desk.wait.closed_at is None
+        assert desk.wait.undelivered is not None
+        assert desk.wait.undelivered.problem == problem
         assert (desk.wait.answered, desk.wait.held_until) == (None, 0)
 
     run(story)

@@ -11,7 +11,7 @@ from claude_headspace.clients.catalog import CLIENTS
 from tests.real_client.client import Client, Home, Terminals
 from tests.real_clients.models import GeminiModel, OpenAIModel
 from tests.real_clients.programs import find_program
-from tests.real_clients.terminal import ScreenPatterns, TerminalClient
+from tests.real_clients.terminal import OutlivingClient, ScreenPatterns, TerminalClient
 
 MODEL = "gpt-6-luna"
 """A model that Codex knows, so that it offers all its tools."""
@@ -195,6 +195,10 @@ class GeminiHome(OtherHome):
         ready=r"Type your message", busy=r"esc to cancel", dialog=r"^[ │●]*(\d)\. (.*?)[ │]*$", cursor="● 1."
     )
     model = GeminiModel
+
+    def open_client(self, terminals: Terminals, model_url: str, *options: str) -> Client:
+        """Start a client in a terminal."""
+        return OutlivingClient(terminals, self, model_url, *options)
 
     def prepare(self, model_url: str) -> None:
         """Write the configuration, and keep the hooks."""

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from claude_headspace.inputs.watch.processes import has_lost_terminal
 from tests.real_client.client import KEY_PAUSE, RETRY_SECONDS, TRIES, Client, Terminals
 from tests.support import wait_until
 
@@ -87,3 +88,12 @@ class TerminalClient(Client):
     def is_quiet(self) -> bool:
         """Whether no turn runs."""
         return re.search(self._patterns.busy, self.screen) is None
+
+
+class OutlivingClient(TerminalClient):
+    """A client whose process goes on without its terminal. Nobody can use it then."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs in its terminal."""
+        return super().alive and not has_lost_terminal(self.pid)

@@ -1,8 +1,8 @@
 // Agents, times and numbers as text.
 import { expect, test } from "vitest";
 import { ago, duration, shortDuration } from "../src/lib/time";
-import type { Agent } from "../src/lib/types";
-import { answeredText, contextLevel, formatCost, count, modelName, agentSummary, formatTokens } from "../src/lib/text";
+import type { Agent, Wait } from "../src/lib/types";
+import { answeredText, contextLevel, formatCost, count, modelName, agentSummary, formatTokens, learnTools, toolText, waitText } from "../src/lib/text";
 import examples from "./agent-summaries.json";
 import { agent } from "./fixtures";
 
@@ -45,4 +45,12 @@ test("an answer names the chosen labels and what it grants", () => {
   const grants = ["Allow Bash(make:*)", "Allow access to /x"].map((words) => ({ ...option, words }));
   expect(answeredText({ words: "answered Red; S, L", grants: [] })).toBe("Answered Red; S, L");
   expect(answeredText({ words: "allowed with 2 grants", grants })).toBe("Allowed, and granted: Allow Bash(make:*); Allow access to /x");
+});
+
+test("tools of other clients have their words", () => {
+  learnTools([{ name: "run_it", doing: "running", wants: "run", is_file: false }, { name: "patch", doing: "editing", wants: "edit", is_file: true }]);
+  expect(toolText({ name: "run_it", summary: "npm test" })).toBe("running npm test");
+  expect(toolText({ name: "patch", summary: "/src/auth.py" })).toBe("editing auth.py");
+  const asked = { kind: "permission", text: "", tool: "run_it", summary: "npm test", questions: [] } as unknown as Wait;
+  expect(waitText(asked)).toBe("wants to run: npm test");
 });

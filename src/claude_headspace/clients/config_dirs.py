@@ -21,9 +21,14 @@ def known_config_dirs(
 
 def default_config_dirs(env: Mapping[str, str] = os.environ, client: str = DEFAULT) -> list[Path]:
     """The config dir that the environment names, and the default one."""
+    return [Path(name).expanduser().absolute() for name in config_dir_names(env, client)]
+
+
+def config_dir_names(env: Mapping[str, str], client: str) -> list[str]:
+    """The same as texts: `~` is not expanded."""
     found = CLIENTS[client]
     named = [env.get(found.config_variable or "", ""), _default(found.default_config_dir, env)]
-    return [Path(name).expanduser().absolute() for name in named if name.strip()]
+    return [name for name in named if name.strip()]
 
 
 def _default(config_dir: str, env: Mapping[str, str]) -> str:

@@ -1,8 +1,9 @@
 """Prices of models, for clients that report tokens but no cost. Pure data.
 
 Each row has the prices that the provider publishes for one model, in US dollars for a million tokens, for requests of
-standard size and priority. To change a price or add a model, edit `PRICES`. A model that is not listed has no known
-price: its cost is unknown, never zero. Subscriptions are not considered.
+standard size and priority. Some providers charge more for very long requests: that is not considered, and neither are
+subscriptions. To change a price or add a model, edit `PRICES`. A model that is not listed has no known price: its cost
+is unknown, never zero.
 """
 
 import msgspec
@@ -30,10 +31,15 @@ AS_OF = "2026-11-16"
 """When the prices were checked."""
 
 PRICES: dict[str, Price] = {
-    "gemini-2.5-pro": Price(1.25, 0.125, 10.0),
+    "gemini-3.8-flash": Price(0.75, 0.075, 3.75),  # until the end of 2026, then twice as much
     "gpt-5-codex": Price(1.25, 0.125, 10.0),
+    "gpt-5.6-luna": Price(0.2, 0.02, 1.2),
+    "gpt-5.6-terra": Price(2.0, 0.2, 12.0),
+    "gpt-6-astra": Price(10.0, 1.0, 50.0),
+    "gpt-6.1-sol": Price(2.0, 0.1, 10.0),
     "claude-opus-5": Price(5.0, 0.5, 25.0),
     "claude-sonnet-5": Price(2.0, 0.2, 10.0),
+    "claude-haiku-4-5": Price(1.0, 0.1, 5.0),
 }
 """The prices by the name of the model."""
 

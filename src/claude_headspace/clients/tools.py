@@ -20,6 +20,8 @@ SHELL_TOOL = claude_code.SHELL_TOOL
 """The tool of a command line, unless another one is named."""
 OTHER_TOOLS = opencode.TOOLS | copilot.TOOLS | gemini.TOOLS | codex.TOOLS
 """The tools of the other clients. Tools with one name do the same in all of them."""
+KNOWN_TOOLS = claude_code_tools.TOOLS | OTHER_TOOLS
+"""The tools of all clients by name."""
 FILE_KINDS = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.WRITE, ToolKind.NOTEBOOK})
 """Tools that work on one file."""
 

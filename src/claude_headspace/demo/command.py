@@ -14,7 +14,7 @@ import typer
 from claude_headspace.demo.player import Player
 from claude_headspace.demo.sandbox import Sandbox, create_sandbox
 from claude_headspace.demo.scenarios import SCENARIOS
-from claude_headspace.demo.schedule import Scenario, SimulatedAgent
+from claude_headspace.demo.schedule import Scenario, SimulatedAgent, ToldScenario
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.open import open_in_browser
@@ -79,16 +79,15 @@ def started_demo(
 ) -> Iterator[tuple[Sandbox, Player]]:
     """A sandbox with a running daemon and the history of all agents. The caller runs the player."""
     with create_sandbox(directory) as sandbox:
-        transcripts = str(sandbox.transcripts)
-        scenarios = enumerate(choose_scenarios(agents))
-        player = Player(sandbox, [SimulatedAgent(each, seed, number, transcripts) for number, each in scenarios], speed)
+        home, scenarios = str(sandbox.root), enumerate(choose_scenarios(agents))
+        player = Player(sandbox, [SimulatedAgent(each, seed, number, home) for number, each in scenarios], speed)
         player.write_history()
         sandbox.start_daemon()
         player.finish_setup()
         yield sandbox, player
 
 
-def choose_scenarios(number: int | None) -> list[Scenario]:
+def choose_scenarios(number: int | None) -> list[Scenario | ToldScenario]:
     """This many scenarios. Repeated ones get another name and start at another time of their loop."""
     chosen = list(SCENARIOS[:number])
     names = {scenario.profile.name for scenario in SCENARIOS}

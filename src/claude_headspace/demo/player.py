@@ -1,13 +1,12 @@
 """Plays the schedule in a sandbox: events before the start become history, later ones happen when they are due.
 
 History is written as if Headspace had not been running: hooks in the spool with the time at which they fired, and
-transcripts. Later hooks are sent by the installed script, run as Claude Code runs it, and its output reaches the
-simulated agent. Dialogs that are open at the start have running hooks, so they can be answered from any surface.
+transcripts. Later hooks are delivered as their client does it, and the reply reaches the simulated agent. Dialogs that
+are open at the start have running hooks, so they can be answered from any surface if their client allows it.
 """
 
 import asyncio
 import math
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,16 +15,12 @@ from pathlib import Path
 
 import msgspec
 
-from claude_headspace.clients.claude_code.environment import PID_VARIABLE
-from claude_headspace.clients.claude_code.simulation.payloads import Json
-from claude_headspace.clients.claude_code.simulation.session import Reply, ScheduledEvent
-from claude_headspace.clients.claude_code.wire import STATUS_LINE
+from claude_headspace.clients.simulation import Reply, ScheduledEvent
+from claude_headspace.demo.delivery import Delivery
 from claude_headspace.demo.sandbox import Sandbox
 from claude_headspace.demo.schedule import Schedule, SimulatedAgent
 from claude_headspace.errors import HeadspaceError
 
-NO_PROCESS = "0"
-"""0: simulated clients have no process to check."""
 HISTORY_GAP_SECONDS = 65.0
 """How long before the start the history ends.
 
@@ -48,7 +43,7 @@ class Player:
         self._schedule = Schedule(agents)
         self._started_at = time.time()
         self._open_at_start: list[SimulatedAgent] = []
-        self._deliveries = 0
+        self._delivery = Delivery(sandbox)
         self._schedule_changed = asyncio.Event()
 
     def _wall_time(self, at: float) -> float:
@@ -71,22 +66,9 @@ class Player:
             event, fired_at = agent.event, self._wall_time(agent.event.at)
             _write_lines(agent, event, fired_at + TRANSCRIPT_DELAY_SECONDS)
             if event.hook:
-                self._write_to_spool(agent, event, fired_at)
+                self._delivery.write(agent, event, fired_at)
             if not agent.is_waiting:
                 agent.finish(event, Reply(event.at))
-
-    def _write_to_spool(self, agent: SimulatedAgent, event: ScheduledEvent, fired_at: float) -> None:
-        self._deliveries += 1
-        metadata = {
-            "event": event.hook,
-            "delivery-id": f"demo-{self._deliveries}",
-            "fired-at": f"{fired_at:.6f}",
-            "client-pid": NO_PROCESS,
-            "tmux-pane": agent.pane,
-            "tmux-session": agent.scenario.profile.project,
-        }
-        file = self._sandbox.paths.spool / f"{fired_at:.6f}-{self._deliveries:06d}.json"
-        file.write_bytes(msgspec.json.encode(metadata) + b"\n" + msgspec.json.encode(event.payload) + b"\n")
 
     def finish_setup(self) -> None:
         """Wait until the history is imported, then name the agents and mark those without a need as seen."""
@@ -141,35 +123,11 @@ class Player:
     async def _run_event(self, agent: SimulatedAgent) -> None:
         """Run the hook of the current event, write its lines, and schedule the next event."""
         event = agent.event
-        output = await self._run_hook(agent, event) if event.hook else {}
+        output = await self._delivery.run(agent, event) if event.hook else {}
         _write_lines(agent, event, time.time())
         if output or not event.dialog:
             agent.finish(event, Reply(self._now() if event.dialog else event.at, output))
         self._schedule_changed.set()
-
-    async def _run_hook(self, agent: SimulatedAgent, event: ScheduledEvent) -> Json:
-        """Run the installed script as the client does. Returns what it prints."""
-        is_status_line, config = event.hook == STATUS_LINE, self._sandbox.config
-        process = await asyncio.create_subprocess_exec(
-            *([config.status_line] if is_status_line else [config.script, event.hook]),
-            env={
-                "PATH": os.environ.get("PATH", ""),
-                PID_VARIABLE: NO_PROCESS,
-                "TMUX_PANE": agent.pane,
-                "CLAUDE_HEADSPACE_TMUX_SESSION": agent.scenario.profile.project,
-            },
-            cwd=self._sandbox.root,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            printed, _ = await process.communicate(msgspec.json.encode(event.payload))
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return {} if is_status_line or not printed else msgspec.json.decode(printed)
 
 
 def _write_lines(agent: SimulatedAgent, event: ScheduledEvent, at: float) -> None:

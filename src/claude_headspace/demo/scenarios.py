@@ -1,10 +1,9 @@
-"""The simulated agents: a team that works on a web shop. Data only.
+"""The simulated agents: a team that works on a web shop, most of them with Claude Code. Data only.
 
 Together they show what the board can show: dialogs of each kind, work, sub-agents, background shells, a to-do list, an
 API error, compaction, finished and ended agents. At least two agents open each kind of dialog.
 """
 
-from claude_headspace.clients.claude_code.simulation.session import Pause, Profile
 from claude_headspace.clients.claude_code.simulation.steps import (
     Subagent,
     add_todos,
@@ -24,7 +23,9 @@ from claude_headspace.clients.claude_code.simulation.steps import (
     start_shell,
 )
 from claude_headspace.clients.claude_code.simulation.tool_calls import bash, edit, failing_bash, grep, read, write
-from claude_headspace.demo.schedule import Scenario
+from claude_headspace.clients.simulation import Pause, Profile
+from claude_headspace.demo.other_clients import OTHER_CLIENTS
+from claude_headspace.demo.schedule import Scenario, ToldScenario
 
 MINUTES = 60.0
 OPUS, SONNET, HAIKU = "claude-opus-4-7", "claude-sonnet-5", "claude-haiku-4-5"
@@ -47,7 +48,7 @@ A refund goes to the payment method of the order.
 - **Closed accounts**: the bank rejects the refund. Ask the customer for another account.
 """
 
-SCENARIOS = (
+CLAUDE_CODE = (
     # Infrastructure, API and billing
     Scenario(
         Profile("able-ant", "infra", "main", OPUS, 61_000),
@@ -459,3 +460,6 @@ SCENARIOS = (
         ),
     ),
 )
+
+SCENARIOS: tuple[Scenario | ToldScenario, ...] = (*CLAUDE_CODE[:4], *OTHER_CLIENTS, *CLAUDE_CODE[4:])
+"""All agents. A small demo has one agent of each client, too."""

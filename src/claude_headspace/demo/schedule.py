@@ -16,15 +16,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from claude_headspace.clients.claude_code.simulation.session import (
-    Events,
-    Profile,
-    Reply,
-    ScheduledEvent,
-    SimulatedSession,
-    Step,
-)
+from claude_headspace.clients import claude_code
+from claude_headspace.clients.claude_code.simulation.session import SimulatedSession, Step
 from claude_headspace.clients.claude_code.simulation.steps import start
+from claude_headspace.clients.simulation import Events, Profile, Reply, ScheduledEvent, ToldSession, ToldStep
+from claude_headspace.clients.simulations import SIMULATIONS
 
 FIRST_PANE = 9001
 CODE_DIRECTORY = "/home/sam/code"
@@ -34,7 +30,7 @@ RETRY_SECONDS = 5.0
 
 
 class Scenario(NamedTuple):
-    """What one agent does."""
+    """What one agent of Claude Code does."""
 
     profile: Profile
     elapsed: float
@@ -43,14 +39,37 @@ class Scenario(NamedTuple):
     """Played once, before the loop."""
     loop: tuple[Step, ...] = ()
 
+    def session(self, seed: int, home: str) -> SimulatedSession:
+        """The session of the agent, in a home."""
+        return SimulatedSession(self.profile, seed, CODE_DIRECTORY, f"{home}/.claude/projects")
+
+    @property
+    def client(self) -> str:
+        """The name of its client."""
+        return claude_code.NAME
+
+
+class ToldScenario(NamedTuple):
+    """What one agent of another client does."""
+
+    client: str
+    profile: Profile
+    elapsed: float
+    past: tuple[ToldStep, ...]
+    loop: tuple[ToldStep, ...] = ()
+
+    def session(self, seed: int, home: str) -> ToldSession:
+        """The session of the agent, in a home."""
+        return SIMULATIONS[self.client](self.profile, seed, CODE_DIRECTORY, home)
+
 
 class SimulatedAgent:
     """One agent: its session, and its current event, which is scheduled or running."""
 
-    def __init__(self, scenario: Scenario, seed: int, number: int, projects_dir: str) -> None:
+    def __init__(self, scenario: Scenario | ToldScenario, seed: int, number: int, home: str) -> None:
         self.scenario = scenario
         self.pane = f"%{FIRST_PANE + number}"
-        self.session = SimulatedSession(scenario.profile, seed, CODE_DIRECTORY, projects_dir)
+        self.session = scenario.session(seed, home)
         self._events = self._play()
         self.event = next(self._events)
         self.due_at = self.event.at
@@ -70,13 +89,22 @@ class SimulatedAgent:
         """The past, shifted so that it ends where the loop starts, then the loop without end."""
         session, elapsed = self.session, self.scenario.elapsed
         session.is_history = True
-        past = play_answered_in_terminal(session.play((start(), *self.scenario.past)))
+        past = play_answered_in_terminal(self._steps(is_past=True))
         shift = -elapsed - session.now
         for event in past:
             yield msgspec.structs.replace(event, at=event.at + shift, answered_at=event.answered_at + shift)
         session.is_history, session.now = False, -elapsed
         if self.scenario.loop:
-            yield from session.play(chain.from_iterable(repeat(self.scenario.loop)))
+            yield from self._steps(is_past=False)
+
+    def _steps(self, *, is_past: bool) -> Events:
+        """The events of the past, or of the loop."""
+        session, scenario = self.session, self.scenario
+        if isinstance(session, SimulatedSession) and isinstance(scenario, Scenario):
+            return session.play((start(), *scenario.past) if is_past else chain.from_iterable(repeat(scenario.loop)))
+        assert isinstance(session, ToldSession)
+        assert isinstance(scenario, ToldScenario)
+        return session.play(scenario.past if is_past else chain.from_iterable(repeat(scenario.loop)))
 
 
 def play_answered_in_terminal(events: Events) -> list[ScheduledEvent]:

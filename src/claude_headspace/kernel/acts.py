@@ -213,7 +213,7 @@ class WaitReleased(Act, frozen=True, kw_only=True):
     undelivered: bool = False
     """Whether the client did not receive the answer that a person gave. False in older logs."""
     reason: str = ""
-    """Why it did not receive it, and what to do."""
+    """Why it did not receive it."""
 
 
 # --- notifications ----------------------------------------------------------------------------------------------------

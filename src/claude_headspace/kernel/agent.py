@@ -184,7 +184,7 @@ class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """The `WaitAnswered` event, which has the complete answer. Empty in waits of older versions."""
     grants: tuple[GrantOption, ...] = ()
     problem: str = ""
-    """Why the client did not receive it, and what to do; empty if it did or if that is unknown."""
+    """Why the client did not receive it; empty if it did or if that is unknown."""
 
 
 class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -189,7 +189,7 @@ class AnswerChannels(Loop):
             async with asyncio.timeout(DELIVERY_SECONDS):
                 await self._channels[agent.client].deliver(agent, wait, answer)
         except HeadspaceError as refusal:
-            return f"{refusal.message} {refusal.hint}"
+            return refusal.message
         except TimeoutError:
             return "The client did not react in time."
         except Exception:  # whatever happened: the person must learn that the client did not get the answer

@@ -106,11 +106,11 @@ def test_a_summary_of_another_client_is_no_sign_of_life() -> None:
 
 def test_usage_and_cost_of_a_session() -> None:
     """Tokens of each reply are counted once, at the price of its model."""
-    reply = message("gemini", "Hi.", 1, tokens=TOKENS, model="gemini-2.5-pro")
-    price = PRICES["gemini-2.5-pro"]
+    reply = message("gemini", "Hi.", 1, tokens=TOKENS, model="gemini-3.8-flash")
+    price = PRICES["gemini-3.8-flash"]
     cost = (600 * price.input + 400 * price.cached + 150 * price.output) / 1_000_000
     first, again, second = read(reply, reply, reply | {"id": "m2"})
-    usage = facts.UsageMeasured(model="gemini-2.5-pro", tokens=1000, window=1_048_576, cost_usd=cost)
+    usage = facts.UsageMeasured(model="gemini-3.8-flash", tokens=1000, window=1_048_576, cost_usd=cost)
     assert first.facts == (facts.AgentWrote("Hi.", final=True), usage)
     assert (again.facts, again.key) == (first.facts, first.key)
     assert second.facts[1].cost_usd == pytest.approx(2 * cost)  # type: ignore[union-attr]
@@ -118,7 +118,7 @@ def test_usage_and_cost_of_a_session() -> None:
 
 def test_a_model_without_a_price_has_no_cost() -> None:
     """The cost of the session is unknown from then on, not zero and not too low."""
-    known = message("gemini", "Hi.", 1, tokens=TOKENS, model="gemini-2.5-pro")
+    known = message("gemini", "Hi.", 1, tokens=TOKENS, model="gemini-3.8-flash")
     unknown = message("gemini", "Hi.", 2, tokens=TOKENS, model="someone-elses-model")
     costs = [line.facts[1].cost_usd for line in read(known, unknown, known | {"id": "m3"})]  # type: ignore[union-attr]
     assert costs[0] is not None

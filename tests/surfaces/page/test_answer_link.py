@@ -116,6 +116,13 @@ def test_a_closed_wait_shows_who_answered() -> None:
     assert "terminal" in closed_wait(wait("permission", held_until=0))
 
 
+def test_an_answer_that_was_not_delivered_says_why() -> None:
+    """The wait is still open: it is answered in the terminal."""
+    lost = Answered("allowed", "ann", "link", 1, problem="The dialog is gone.")
+    shown = closed_wait(wait("permission", held_until=0, undelivered=lost))
+    assert "the client did not receive it. <bdi>The dialog is gone.</bdi> Answer in the terminal." in shown
+
+
 def test_a_closed_wait_names_what_was_granted() -> None:
     """Each permission, not only their number."""
     answered = Answered("allowed with 1 grant", "ann", "link", 1, grants=(RULE,))

@@ -540,6 +540,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["claude_headspace.surfaces.text.clients.ToolView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/waits": {
         parameters: {
             query?: never;
@@ -1825,7 +1859,7 @@ export interface components {
             last_active_at: string;
             unseen: boolean;
             evidence: components["schemas"]["EvidenceView"] | null;
-            tool: components["schemas"]["ToolView"] | null;
+            tool: components["schemas"]["claude_headspace.kernel.views.work.ToolView"] | null;
             last_tool: string | null;
             command: components["schemas"]["CommandView"] | null;
             waits: components["schemas"]["WaitView"][];
@@ -1881,7 +1915,7 @@ export interface components {
             at: string;
             why: string;
         };
-        ToolView: {
+        "claude_headspace.kernel.views.work.ToolView": {
             name: string;
             summary: string;
             since: string;
@@ -1971,7 +2005,7 @@ export interface components {
             type: string;
             description: string;
             started_at: string;
-            tool: components["schemas"]["ToolView"] | null;
+            tool: components["schemas"]["claude_headspace.kernel.views.work.ToolView"] | null;
         };
         BackgroundTaskView: {
             id: string;
@@ -2139,6 +2173,12 @@ export interface components {
             title: string;
             supported: boolean;
             text: string;
+        };
+        "claude_headspace.surfaces.text.clients.ToolView": {
+            name: string;
+            doing: string;
+            wants: string;
+            is_file: boolean;
         };
         WaitDetailsView: {
             id: string;

@@ -11,6 +11,7 @@ import { parseVisible } from "./hidden-characters";
 import type { SseMessage } from "./sse-parser";
 import { followStream, type Connection } from "./stream";
 import { applyEvent, type StreamEvent } from "./stream-events";
+import { learnTools } from "./text";
 import type { Agent } from "./types";
 
 const RETRY_MILLISECONDS = 2_000;
@@ -94,9 +95,10 @@ class Board {
   /** The position is read before the agents: the stream repeats what happens in between, and nothing is missed. */
   async #load(): Promise<void> {
     const status = await get("/hook/status", {});
-    const [agents, supported] = await Promise.all([get("/api/agents", {}), get("/api/clients", {})]);
+    const [agents, supported, tools] = await Promise.all([get("/api/agents", {}), get("/api/clients", {}), get("/api/tools", {})]);
     if (status.last_seq === null) throw new ApiError(503, "journal_unavailable", "The database is unavailable.", "See `headspace status`.");
     clients.all = supported;
+    learnTools(tools);
     this.version = status.version;
     this.seq = status.last_seq;
     this.agents = new Map(agents.map((agent) => [agent.id, agent]));

@@ -1,7 +1,7 @@
 // Agents, waits and numbers as text. Pure. The terminal uses the same sentences (`surfaces/text/labels.py`); the examples in
 // `tests/agent-summaries.json` test both.
 import { ago, parseTime } from "./time";
-import type { Agent, AgentMission, PolicyVerdict, State, Subagent, Tool, Wait } from "./types";
+import type { Agent, AgentMission, PolicyVerdict, State, Subagent, Tool, ToolWords, Wait } from "./types";
 
 export const SHAPES: Record<string, string> = {
   waiting: "◆",
@@ -15,6 +15,7 @@ export const SHAPES: Record<string, string> = {
 /** Most urgent first: the order of the board. */
 export const STATES: State[] = ["waiting", "error", "working", "starting", "idle", "ended"];
 
+/** The words for tools. Those of all clients are loaded with the board. */
 const TOOL_ACTIVITIES: Record<string, string> = {
   Read: "reading",
   Edit: "editing",
@@ -37,6 +38,14 @@ const TOOL_VERBS: Record<string, string> = {
   WebSearch: "search the web for",
 };
 const FILE_TOOLS = new Set(["Read", "Edit", "MultiEdit", "NotebookEdit", "Write"]);
+export function learnTools(tools: readonly ToolWords[]): void {
+  for (const { name, doing, wants, is_file } of tools) {
+    if (doing) TOOL_ACTIVITIES[name] = doing;
+    if (wants) TOOL_VERBS[name] = wants;
+    if (is_file) FILE_TOOLS.add(name);
+  }
+}
+
 const WAITING_FOR: Record<string, string> = {
   question: "an answer",
   elicitation: "an answer",

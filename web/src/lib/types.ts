@@ -9,6 +9,7 @@ type WithComplete<T, N extends keyof T> = Omit<T, N> & { [K in N]-?: Required<No
 export type Agent = Reply<"/api/agents/{agent}">;
 export type State = Agent["state"];
 export type Client = Reply<"/api/clients">[number];
+export type ToolWords = Reply<"/api/tools">[number];
 /** A client to filter by; "" is every client. */
 export type ClientFilter = NonNullable<Parameters<"/api/agents">["client"]> | "";
 export type Project = Agent["project"];

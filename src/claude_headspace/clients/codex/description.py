@@ -19,13 +19,15 @@ CLIENT = Client(
     limits={
         Capability.KEEP_DRAFT: "Codex cannot put a draft aside.",
         Capability.ASK: "Codex has no reply to a hook that asks the user, so a call that a rule asks about is denied.",
-        Capability.GRANT: "Codex takes no permanent permission from outside. Choose it in its own dialog.",
+        Capability.ANSWER_QUESTION: "Codex takes answers to its questions only in its terminal.",
         Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",
         Capability.COST: "Codex reports tokens but no prices.",
         Capability.STATUS_LINE: "Codex has no status line that runs a program.",
         Capability.SUPERVISE: "Headspace does not restart Codex: it compacts its context itself.",
     },
     notes={
+        Capability.ANSWER_PERMISSION: "Through its shared daemon. Without the daemon, only in the terminal.",
+        Capability.GRANT: "What Codex offers: a rule for commands, or further changes of the same files.",
         Capability.STATE: "From hooks and rollouts. With its shared daemon, the terminal of a session is not known.",
         Capability.DENY: "Before every call. A command that continues after Esc is not stopped.",
         Capability.SUBAGENTS: "They run on after the turn of the main thread; the agent works until they end.",

@@ -20,7 +20,7 @@ EDIT = "replace"
 FETCH = "web_fetch"
 
 TOOLS: dict[str, Tool] = {
-    SHELL: Tool(kind=ToolKind.SHELL, wants="run"),
+    SHELL: Tool(kind=ToolKind.SHELL, doing="running", wants="run"),
     WRITE: Tool(kind=ToolKind.WRITE, doing="writing", wants="write", file="file_path", use=Use.WRITE),
     EDIT: Tool(kind=ToolKind.EDIT, doing="editing", wants="edit", file="file_path", use=Use.WRITE),
     "read_file": Tool(kind=ToolKind.READ, doing="reading", wants="read", file="file_path"),

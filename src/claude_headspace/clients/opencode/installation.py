@@ -15,7 +15,6 @@ from claude_headspace.clients.hook_files import HookFiles
 from claude_headspace.clients.hook_installer import HookInstaller, OwnSettingsFile
 from claude_headspace.clients.opencode.events import NOT_REGISTERED, REGISTERED
 from claude_headspace.config import PathBelow
-from claude_headspace.errors import BadConfiguration
 
 PLUGIN = Path(__file__).parent / "plugin" / "headspace.js"
 MARK = "notify-headspace"
@@ -32,11 +31,7 @@ class OpencodeFiles(HookFiles, frozen=True):
 
 def plugin_text(_files: HookFiles) -> str:
     """The plugin."""
-    try:
-        return PLUGIN.read_text(encoding="utf-8")
-    except OSError as error:
-        hint = "Install Headspace again, or leave opencode out with `--client`."
-        raise BadConfiguration("no_plugin", f"The plugin {PLUGIN} cannot be read.", hint) from error
+    return PLUGIN.read_text(encoding="utf-8")
 
 
 INSTALLER = HookInstaller(

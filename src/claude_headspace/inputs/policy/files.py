@@ -18,6 +18,8 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.config_dirs import config_dir_names
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.paths import MAX_SCRIPT_BYTES, read_small_text
@@ -117,6 +119,7 @@ def _path_placeholders(paths: Paths) -> dict[str, str]:
         "{headspace-secret}": str(paths.secret_file),
         "{headspace-pid}": str(os.getpid()),
         "{claude-config}": os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude",
+        **{f"{{{name}-config}}": config_dir_names(os.environ, name)[0] for name in CLIENTS},
     }
 
 

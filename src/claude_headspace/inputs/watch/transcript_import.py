@@ -1,4 +1,4 @@
-"""Import existing transcripts, file by file (`headspace import`).
+"""Import existing sessions, file by file (`headspace import`): from transcripts, or from the database of a client.
 
 Imported events cause no notifications. A session that no client has open ends with its last line. An import can be
 interrupted and repeated: the position in each file is stored, and a known line is recognised by its id.
@@ -13,12 +13,11 @@ from pathlib import Path
 import msgspec
 
 from claude_headspace.clients import catalog
-from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
-from claude_headspace.inputs.watch.files import resolve_below
+from claude_headspace.inputs.watch.import_sources import import_source
 from claude_headspace.inputs.watch.registries import SessionRegistry
-from claude_headspace.inputs.watch.transcript_files import Chunk, ReadPosition, read_chunk
+from claude_headspace.inputs.watch.transcript_files import Chunk, ReadPosition
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repetition
@@ -58,11 +57,10 @@ class TranscriptImport:
         envelopes: EnvelopeBuilder,
         registry: SessionRegistry,
     ) -> None:
-        self._files = TRANSCRIPT_FILES[envelopes.client]
+        self._source = import_source(envelopes.client, config_dirs)
         is_default = envelopes.client == catalog.DEFAULT
         self._reader = f"import:{envelopes.host}" if is_default else f"import:{envelopes.host}:{envelopes.client}"
         self._clock = envelopes.clock
-        self._config_dirs = config_dirs
         self._store = positions
         self._submit = submit
         self._envelopes = envelopes
@@ -74,29 +72,18 @@ class TranscriptImport:
 
     def _list_files(self) -> list[ImportableFile]:
         known = self._store.positions(self._reader)
-        found = self._files.find_transcripts(self._roots())
-        sessions = [(path, stat) for path, stat in found if not self._files.is_subagent(path)]
         return [
-            ImportableFile(path, stat.st_size, min(known[path].offset, stat.st_size) if path in known else 0)
-            for path, stat in sessions
+            ImportableFile(path, size, min(known[path].offset, size) if path in known else 0)
+            for path, size in self._source.list()
         ]
 
-    def _roots(self) -> list[Path]:
-        return [root for config_dir in self._config_dirs() for root in self._files.roots(config_dir)]
-
     def has(self, path: str) -> bool:
-        """Whether a path is one of these transcripts."""
-        return self._find(path) is not None
-
-    def _find(self, path: str) -> str | None:
-        """The path with links resolved; None if it is not a transcript in a known config dir."""
-        real = resolve_below(path, self._roots())
-        is_transcript = any(self._files.is_transcript(path, root) for root in self._roots())
-        return real if is_transcript else None
+        """Whether a path is one of these sessions."""
+        return self._source.find(path) is not None
 
     async def import_file(self, path: str) -> ImportResult:
         """Import one file, from its stored position."""
-        real = self._find(path)
+        real = self._source.find(path)
         if real is None:
             raise unknown_transcript(path)
         stored = (await asyncio.to_thread(self._store.positions, self._reader)).get(path, Position(0, 0))
@@ -115,7 +102,7 @@ class TranscriptImport:
 
     async def _read_chunk(self, real: str, position: ReadPosition) -> Chunk:
         try:
-            return await asyncio.to_thread(read_chunk, self._files, real, position, self._clock())
+            return await asyncio.to_thread(self._source.read, real, position, self._clock())
         except OSError as error:
             raise BadRequest(
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."

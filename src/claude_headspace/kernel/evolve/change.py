@@ -209,16 +209,17 @@ def _new_turn(change: Change, command: Command, actor: Actor, intent: Intent, te
 
 
 def find_recorded_turn(change: Change, actor: Actor, text: str) -> RecentTurn | None:
-    """The recorded turn of the same message: a recent one, or the final text of the turn that is being closed."""
+    """The recorded turn of the same message: the final text of the turn that is being closed, or a recent one."""
     meta, wanted = change.meta, fingerprint(text)
     from_transcript = meta.origin is Origin.TRANSCRIPT
-    for entry in change.agent.recent_turns:
+    final = change.agent.final_text_turn_id
+    for entry in sorted(change.agent.recent_turns, key=lambda each: each.turn_id != final):
         if entry.fingerprint == wanted and entry.actor is actor and is_compatible(entry.prompt_id, meta.prompt_id):
             is_same_source = entry.from_transcript is from_transcript
             if is_same_source and _is_of_earlier_turn(change.agent, entry, meta):
                 continue
             tolerance = DUPLICATE_WINDOW if is_same_source else SOURCE_TOLERANCE
-            if abs(entry.at - meta.at) < tolerance or entry.turn_id == change.agent.final_text_turn_id:
+            if abs(entry.at - meta.at) < tolerance or entry.turn_id == final:
                 return entry
     return None
 

@@ -43,7 +43,7 @@ class AnsweredView(msgspec.Struct, frozen=True):
     grants: tuple[GrantOptionView, ...]
     """What it grants beyond this call."""
     problem: str
-    """Why the client did not receive it, and what to do; empty if it did or if that is unknown."""
+    """Why the client did not receive it; empty if it did or if that is unknown."""
 
 
 class GrantView(msgspec.Struct, frozen=True):

@@ -85,7 +85,8 @@ def closed_wait(wait: Wait) -> str:
         return f"<h1>No longer open</h1>\n<p>{agent_text((wait.resolution or 'answered').capitalize())}.</p>"
     if (lost := wait.undelivered) is not None:
         text = f"{agent_text(_answered_text(lost))} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
-        return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it. Answer in the terminal.</p>"
+        why = f" {agent_text(lost.problem)}" if lost.problem else ""
+        return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it.{why} Answer in the terminal.</p>"
     return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
 
 

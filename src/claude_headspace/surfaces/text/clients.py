@@ -6,6 +6,7 @@ import msgspec
 
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability, Client
+from claude_headspace.clients.tools import FILE_KINDS, KNOWN_TOOLS
 from claude_headspace.surfaces.text.formatting import Json
 
 
@@ -30,6 +31,27 @@ class ClientView(msgspec.Struct, frozen=True):
     program: str
     tested_versions: tuple[str, ...]
     capabilities: list[CapabilityView]
+
+
+class ToolView(msgspec.Struct, frozen=True):
+    """The words for a tool."""
+
+    name: str
+    doing: str
+    """The verb for a running call, as in "editing auth.py"; may be empty."""
+    wants: str
+    """The verb of a permission, as in "wants to run"; may be empty."""
+    is_file: bool
+    """Whether it works on one file: then only the name of the file is shown."""
+
+
+def tool_views() -> list[ToolView]:
+    """The tools of all clients that have words of their own."""
+    return [
+        ToolView(name, tool.doing, tool.wants, tool.kind in FILE_KINDS)
+        for name, tool in KNOWN_TOOLS.items()
+        if tool.doing or tool.wants
+    ]
 
 
 def client_views() -> list[ClientView]:

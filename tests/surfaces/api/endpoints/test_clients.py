@@ -3,6 +3,7 @@
 import pytest
 
 from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.tools import permission_verb
 from tests.support import RunningDaemon
 
 SESSION = {"session_id": "filtered", "cwd": "/projects/filtered"}
@@ -32,3 +33,11 @@ def test_lists_are_filtered_by_client(daemon: RunningDaemon, path: str) -> None:
     refused = daemon.get(f"{path}client=newcomer")
     assert refused.status == 400
     assert all(name in refused.error["hint"] for name in CLIENTS)
+
+
+def test_tools_of_all_clients_have_words(daemon: RunningDaemon) -> None:
+    """The same that the terminal uses."""
+    found = {each["name"]: each for each in daemon.get("/api/tools").json()}
+    for name in ("Bash", "bash", "run_shell_command"):
+        assert found[name]["wants"] == permission_verb(name) == "run"
+    assert (found["Edit"]["doing"], found["Edit"]["is_file"]) == ("editing", True)

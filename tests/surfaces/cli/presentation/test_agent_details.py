@@ -148,12 +148,16 @@ def test_a_question_with_several_choices() -> None:
         ({"held_until": LATER, "kind": "permission"}, "headspace approve calm-otter, or headspace deny calm-otter"),
         ({"held_until": ISO}, "Answer it in the terminal of the agent."),
         ({}, "Answer it in the terminal of the agent."),
+        (
+            {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone."}},
+            "The answer of ann (allowed) was not delivered. It is gone. Answer it in the terminal of the agent.",
+        ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
     """With a command, only in the terminal, or not any more."""
-    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 100))[-1] == f"  {said}"
+    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 200))[-1] == f"  {said}"
 
 
 def test_why_explains_source_and_confidence() -> None:

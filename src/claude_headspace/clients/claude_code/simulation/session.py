@@ -1,21 +1,10 @@
-"""One simulated session of Claude Code: its state, its clock, and the events that it produces.
+"""One simulated session of Claude Code: its state, and the events that it produces."""
 
-Rules
-- The session has its own clock, `now`, in seconds.
-- A session is a generator of events. The consumer sends back a `Reply`: when the event was finished, and what the hook
-  printed. So an answer given through Headspace takes effect, and a call that the guard denies does not run.
-"""
-
-import random
-import uuid
 from collections.abc import Callable, Generator, Iterable
 from itertools import count
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any
 
 from claude_headspace.clients.claude_code.simulation.payloads import (
-    Json,
     hook_payload,
     running_task,
     status_line_payload,
@@ -23,11 +12,18 @@ from claude_headspace.clients.claude_code.simulation.payloads import (
 )
 from claude_headspace.clients.claude_code.simulation.tool_calls import ToolCall
 from claude_headspace.clients.claude_code.wire import STATUS_LINE
+from claude_headspace.clients.simulation import (
+    Events,
+    Json,
+    Pause,
+    Profile,
+    Reply,
+    ScheduledEvent,
+    SimulatedClock,
+)
 
 WINDOW_TOKENS = 200_000
 PRICES = {"opus": 2.5, "sonnet": 1.0, "haiku": 0.3}
-HISTORY_WORK_FACTOR, HISTORY_PAUSE_FACTOR = 6.0, 1.7
-"""How much longer work and pauses take in the history: a running demo is faster than real work."""
 
 _TURN_HOOKS = (
     "UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure PostToolBatch Stop SubagentStop"
@@ -35,74 +31,17 @@ _TURN_HOOKS = (
 """Hooks with a permission mode."""
 
 
-class ScheduledEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A hook with its payload, lines of a transcript, or both, at a time."""
-
-    at: float
-    hook: str = ""
-    payload: Json = {}
-    lines: tuple[Json, ...] = ()
-    dialog: str = ""
-    """What the hook asks a person for: permission, question or plan."""
-    answered_at: float = 0.0
-    """When the dialog is answered in the terminal, unless it is answered through Headspace before."""
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """When an event was finished, and what its hook printed."""
-
-    at: float
-    output: Json = {}
-
-    @property
-    def decision(self) -> Json:
-        """The decision that a person made through Headspace, if any."""
-        decision = self.output.get("hookSpecificOutput", {}).get("decision", {})
-        return decision if isinstance(decision, dict) else {}
-
-    @property
-    def is_denied(self) -> bool:
-        """Whether a person or the guard denied the call."""
-        output = self.output.get("hookSpecificOutput", {})
-        return "deny" in (output.get("permissionDecision"), self.decision.get("behavior"))
-
-
-class Pause(NamedTuple):
-    """Nothing happens for a while."""
-
-    seconds: float
-
-
-class Profile(NamedTuple):
-    """The settings of a session."""
-
-    name: str
-    project: str
-    branch: str
-    model: str
-    max_tokens: int
-    """How full the context gets."""
-
-
-Events = Generator[ScheduledEvent, Reply, None]
 Step = Callable[["SimulatedSession"], Events] | ToolCall | Pause
 
 
-class SimulatedSession:
+class SimulatedSession(SimulatedClock):
     """One session. Steps call its methods."""
 
     def __init__(self, profile: Profile, seed: int, home: str, projects_dir: str) -> None:
-        self._random = random.Random(f"{seed} {profile.name}")  # noqa: S311  # not for security
-        self.profile = profile
-        self.id = self.new_uuid()
-        self.cwd = f"{home}/{profile.project}"
+        super().__init__(profile, seed, home)
         self.transcript = f"{projects_dir}/{self.cwd.replace('/', '-')}/{self.id}.jsonl"
-        self.now = 0.0
-        self.is_history = False
-        self.turn_denied = False
         self.permission_mode = "default"
         self.last_answer = ""
-        self.tokens = 14_000.0
         self.shells: dict[str, str] = {}
         self.todos: list[tuple[str, str]] = []
         self.todo_ids = count(1)
@@ -111,28 +50,11 @@ class SimulatedSession:
         self._call_id = ""
         self._finished_calls = 0
 
-    def new_uuid(self) -> str:
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
-
-    def new_id(self, prefix: str) -> str:
-        return f"{prefix}{self._random.getrandbits(64):016x}"
-
-    # --- time ---
-
-    def vary(self, seconds: float) -> float:
-        """Roughly so many seconds."""
-        return seconds * self._random.uniform(0.85, 1.15)
-
-    def work(self, seconds: float) -> None:
-        """Let time pass while the agent works."""
-        self.now += self.vary(seconds) * (HISTORY_WORK_FACTOR if self.is_history else 1.0)
-
     def play(self, steps: Iterable[Step]) -> Events:
         """Run steps in order. After a denied dialog the rest of the turn is skipped, up to the next pause."""
         for step in steps:
             if isinstance(step, Pause):
-                self.turn_denied = False
-                self.now += self.vary(step.seconds) * (HISTORY_PAUSE_FACTOR if self.is_history else 1.0)
+                self.pause(step.seconds)
             elif self.turn_denied:
                 continue
             elif isinstance(step, ToolCall):
@@ -147,11 +69,6 @@ class SimulatedSession:
         mode = {"permission_mode": self.permission_mode} if hook in _TURN_HOOKS.split() else {}
         location = {"session_id": self.id, "cwd": self.cwd, "transcript_path": self.transcript}
         return hook_payload(hook, **location, **prompt, **mode, **fields)
-
-    def send(self, event: ScheduledEvent) -> Generator[ScheduledEvent, Reply, Reply]:
-        reply = yield event
-        self.now = max(self.now, reply.at)
-        return reply
 
     def fire(self, hook: str, *lines: Json, **fields: Any) -> Generator[ScheduledEvent, Reply, Reply]:
         """Fire a hook and write lines to the transcript."""
@@ -230,7 +147,7 @@ class SimulatedSession:
 
     def _use_tokens(self) -> Json:
         """The usage of one reply: the context grows, and the cost."""
-        self.tokens += (self.profile.max_tokens * 1.06 - self.tokens) * 0.12 + self._random.uniform(0, 600)
+        self.grow_context()
         price = next((price for name, price in PRICES.items() if name in self.profile.model), 1.0)
         self._cost_usd += price * (self.tokens * 1.3e-6 + 0.03)
         cached = {"cache_creation_input_tokens": 900, "cache_read_input_tokens": round(self.tokens)}

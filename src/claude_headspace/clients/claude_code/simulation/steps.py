@@ -8,14 +8,9 @@ from functools import wraps
 from typing import Concatenate, NamedTuple, ParamSpec
 
 from claude_headspace.clients.claude_code.simulation.payloads import Json, running_task, task_notification
-from claude_headspace.clients.claude_code.simulation.session import (
-    Events,
-    Reply,
-    ScheduledEvent,
-    SimulatedSession,
-    Step,
-)
+from claude_headspace.clients.claude_code.simulation.session import SimulatedSession, Step
 from claude_headspace.clients.claude_code.simulation.tool_calls import ToolCall
+from claude_headspace.clients.simulation import Events, Reply, ScheduledEvent
 
 Parameters = ParamSpec("Parameters")
 
@@ -147,7 +142,7 @@ def _ask(
     payload = session.payload("PermissionRequest", **request)
     answered_at = session.now + session.vary(seconds)
     event = ScheduledEvent(
-        at=session.now, hook="PermissionRequest", payload=payload, dialog=dialog, answered_at=answered_at
+        at=session.now, hook="PermissionRequest", payload=payload, dialog=dialog, is_held=True, answered_at=answered_at
     )
     reply = yield from session.send(event)
     if not reply.is_denied:

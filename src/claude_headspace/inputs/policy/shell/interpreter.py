@@ -27,7 +27,7 @@ from claude_headspace.inputs.policy.shell.syntax import (
 )
 from claude_headspace.kernel.policy.call import UNKNOWN, Program, Trait, Use
 
-WATCHED_VARIABLES = ("CLAUDE_", "HEADSPACE_")
+WATCHED_VARIABLES = ("CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_CLI_", "HEADSPACE_", "OPENCODE")
 """Prefixes of the variables whose assignment rules can match."""
 COMMAND_STEPS = 3
 """The steps of running one command."""

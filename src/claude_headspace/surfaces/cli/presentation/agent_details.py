@@ -246,13 +246,18 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
     if wait["answered"]:
         return f"{wait['answered']['words']} by {wait['answered']['by']}; waiting for the client to continue"
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
-        lost = wait.get("undelivered")
-        reason = f"The answer of {lost['by']} ({lost['words']}) was not delivered. " if lost else ""
-        return " ".join(filter(None, (f"{reason}Answer it in the terminal of the agent.", answer_limit(agent, wait))))
+        parts = (_undelivered(wait), "Answer it in the terminal of the agent.", answer_limit(agent, wait))
+        return " ".join(filter(None, parts))
     return {
         "question": f"headspace answer {name} ANSWER",
         "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
     }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
+
+
+def _undelivered(wait: Json) -> str:
+    """That an answer did not reach the client, and why; empty if there is none."""
+    lost = wait.get("undelivered")
+    return f"The answer of {lost['by']} ({lost['words']}) was not delivered. {lost['problem']}".strip() if lost else ""
 
 
 def task_text(task: Json, now: datetime) -> str:

@@ -38,6 +38,7 @@ def demo_intro(link: str, home: str, *, is_open: bool, width: int) -> list[Line]
 
 HOOKS = {
     "installed": "installed in {}; running sessions use them after about a second",
+    "installed for new sessions": "installed in {}; sessions use them after their next start",
     "updated": "up to date in {}",
     "plugin": "provided by the plugin in {}",
     "declined": "not installed in {}; `headspace install` installs them later",
@@ -46,8 +47,10 @@ HOOKS = {
 """What happened to the hooks of a directory, by outcome."""
 
 
-def hooks_text(outcome: str, where: str) -> str:
+def hooks_text(client: str, outcome: str, where: str) -> str:
     """What happened to the hooks of a directory."""
+    if outcome == "installed" and client != DEFAULT:
+        outcome = "installed for new sessions"
     return HOOKS[outcome].format(clean_text(where))
 
 
@@ -141,7 +144,7 @@ def install_footer(transport: str) -> list[Line]:
     """Notes after the installation, and the next commands worth typing."""
     http = [dim("Over HTTP, events are lost while the daemon is down, and Claude Code shows an error.")]
     return [
-        dim("Running sessions use the hooks after about a second."),
+        dim("Running sessions of Claude Code use the hooks after about a second, others after their next start."),
         *(http if transport == "http" else []),
         EMPTY_LINE,
         dim("headspace up   headspace doctor   headspace list"),

@@ -1,0 +1,87 @@
+"""The sessions in opencode's database, for the import of old ones. Read-only.
+
+`opencode.db` is in the data directory of the user, whatever the config dir is. The rows of a message and of its parts
+become one line of a transcript (`transcript.py`). Sub-agents and tool calls are left out.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from claude_headspace.clients.opencode.transcript import read_line
+from claude_headspace.clients.transcript_line import Line
+
+NAME = "opencode.db"
+BUSY_SECONDS = 2.0
+
+_SESSIONS = """
+    SELECT session.id, count(message.id) FROM session JOIN message ON message.session_id = session.id
+    WHERE session.parent_id IS NULL GROUP BY session.id ORDER BY session.time_updated
+"""
+_MESSAGES = """
+    SELECT message.id, message.data, session.directory FROM message JOIN session ON session.id = message.session_id
+    WHERE session.id = ? AND session.parent_id IS NULL ORDER BY message.time_created, message.id LIMIT ? OFFSET ?
+"""
+_PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
+
+
+def databases(config_dir: Path, env: Mapping[str, str] = os.environ) -> list[Path]:
+    """The databases of the clients with this config dir."""
+    del config_dir
+    data = env.get("XDG_DATA_HOME") or "~/.local/share"
+    return [Path(data).expanduser() / "opencode" / NAME]
+
+
+def list_sessions(database: Path) -> list[tuple[str, int]]:
+    """The sessions that people started, the oldest first, and how many messages each has."""
+    try:
+        with _opened(database) as connection:
+            return [(str(name), int(count)) for name, count in connection.execute(_SESSIONS)]
+    except OSError:
+        return []
+
+
+def read_messages(database: Path, session_id: str, start: int, most: int) -> list[tuple[bytes, Line | None]]:
+    """The messages of a session from a position on, each as it is stored; None for those without facts.
+
+    Raises `OSError` if the database cannot be read.
+    """
+    with _opened(database) as connection:
+        rows = connection.execute(_MESSAGES, (session_id, most, start)).fetchall()
+        lines = [_line(session_id, row, connection.execute(_PARTS, (row[0],))) for row in rows]
+    return [(line, read_line(line)) for line in lines]
+
+
+@contextmanager
+def _opened(database: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write. All errors are `OSError`."""
+    try:
+        address = f"file:{quote(str(database))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+
+
+def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]]) -> bytes:
+    texts = [part["text"] for (data,) in parts if _is_text(part := _object(data))]
+    line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _is_text(part: dict[str, Any]) -> bool:
+    """Whether a part is a text of a person or of the agent. Synthetic ones are the client's."""
+    return part.get("type") == "text" and isinstance(part.get("text"), str) and not part.get("synthetic")
+
+
+def _object(data: object) -> dict[str, Any]:
+    try:
+        value = json.loads(data) if isinstance(data, str | bytes) else None
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,95 @@
+"""Old sessions of opencode, read from its database and imported."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_headspace.clients.opencode.session_database import list_sessions, read_messages
+from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult, TranscriptImport
+from claude_headspace.kernel import facts
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Envelope
+from tests.clients.opencode.database import recorded_rows, write_database
+from tests.inputs.watched_config_dir import WatchedConfigDir
+
+SESSION = "ses_e1e410b95ffe7dzdpZHy7Rq0od"
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The recorded session, and one of a sub-agent."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    rows = recorded_rows()
+    child = rows[0] | {"id": "ses_child", "parent_id": SESSION}
+    message = rows[1] | {"id": "msg_child", "session_id": "ses_child"}
+    path = tmp_path / "data" / "opencode" / "opencode.db"
+    write_database(path, [*rows, child, message])
+    return path
+
+
+def test_the_sessions_of_people_are_listed(database: Path) -> None:
+    """With the number of their messages; those of sub-agents are not."""
+    assert list_sessions(database) == [(SESSION, 5)]
+
+
+def test_messages_become_lines_with_facts(database: Path) -> None:
+    """Prompts, texts between tool calls, and the end of each turn."""
+    lines = [line for _, line in read_messages(database, SESSION, 0, 100) if line is not None]
+    kinds = [[type(fact).__name__ for fact in line.facts] for line in lines]
+    final = ["AgentWrote", "TurnStopped", "UsageMeasured"]
+    assert kinds == [["UserWrote"], final, ["UserWrote"], ["AgentWrote", "UsageMeasured"], final]
+    assert facts.AgentWrote("Looking.") in lines[3].facts
+    assert (lines[0].cwd, lines[0].at) == ("/home/sam/code/app", 1_794_788_750_514_000)
+
+
+def test_a_missing_or_foreign_database_has_no_sessions(tmp_path: Path) -> None:
+    """Reading it raises an error that says why."""
+    (tmp_path / "opencode.db").write_text("not a database, but long enough to be one" * 100)
+    assert list_sessions(tmp_path / "opencode.db") == list_sessions(tmp_path / "missing.db") == []
+    with pytest.raises(OSError, match="not a database"):
+        read_messages(tmp_path / "opencode.db", SESSION, 0, 10)
+    assert not (tmp_path / "missing.db").exists()
+
+
+class Archive(WatchedConfigDir):
+    """A Headspace that imports sessions of opencode."""
+
+    @property
+    def importer(self) -> TranscriptImport:
+        """The import."""
+        envelopes = self.sources.envelopes.of_client("opencode")
+        registry = self.sources.registries.by_client["opencode"]
+        return TranscriptImport(lambda: (self.config_dir,), self.journal, self._import, envelopes, registry)
+
+    async def _import(self, envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
+        outcome = await self.engine.submit(envelope, agent_id, announce=False)
+        return outcome.agent, outcome.duplicate
+
+
+def import_all(archive: Archive) -> tuple[list[ImportResult], list[ImportableFile]]:
+    """Import everything; return the results, and what is listed afterwards."""
+
+    async def main() -> Any:
+        archive.engine.start()
+        done = [await archive.importer.import_file(file.path) for file in await archive.importer.list_files()]
+        listed = await archive.importer.list_files()
+        await archive.engine.stop()
+        archive.sources.ancestry.close()
+        return done, listed
+
+    found: tuple[list[ImportResult], list[ImportableFile]] = asyncio.run(main())
+    return found
+
+
+def test_an_old_session_is_imported_once(database: Path, tmp_path: Path) -> None:
+    """With its prompts and replies, as an agent that has ended."""
+    archive = Archive(tmp_path / "home")
+    [done], [listed] = import_all(archive)
+    assert (done.events, done.known) == (5, 0)
+    assert listed == ImportableFile(f"{database}/{SESSION}", 5, 5)
+    [agent] = archive.journal.agents(ended_after=0)
+    assert (agent.client, agent.state, agent.project.root) == ("opencode", "ended", "/home/sam/code/app")
+    [again], _ = import_all(Archive(tmp_path / "home", archive.journal))
+    assert again.events == 0
