@@ -9,8 +9,8 @@ Rules
 - Lines older than the first read of a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
-- A new file waits for the first hook of its session, which connects it with the agent of its process. The registry of
-  Claude Code does so by itself.
+- The first lines of a session wait for its first hook while an agent that `headspace run` registered has no session, or
+  if no registry names the process: only the hook tells whether it is the session of a known agent.
 - Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.
   Otherwise hooks and lines of a long session would not be recognised as the same.
 """
@@ -54,15 +54,17 @@ Submit = Callable[[Envelope, str | None], Awaitable[Agent]]
 TimedLine = tuple[Micros, str, bytes, Line]
 """Time, file, raw line, and decoded line."""
 
+FIRST_HOOK_SECONDS = 10.0
+"""How long the first lines of a session wait for its first hook."""
+PROCESS_HOOK_SECONDS = 2.0
+"""How long they wait if only a hook can tell which process opened the session."""
+HOOK_CHECK_SECONDS = 0.2
 SAVE_SECONDS = 5.0
 RETRY_SECONDS = 2.0
 RECENTLY_WRITTEN: Micros = 600 * SECOND
 """A session whose transcript was written this recently may still be open, even without a registry."""
 ABSENT_FROM_REGISTRY: Micros = 30 * SECOND
 """If there is a registry, a session that is not in it and wrote nothing for this long has ended."""
-HOOK_DELAY: Micros = 2 * SECOND
-"""How long a file of an unknown session waits for the first hook, which also names the client's process."""
-HOOK_CHECK_SECONDS = 0.1
 MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 """How much is read before the spooled hooks are processed; the rest is read afterwards."""
 USAGE_STEP = 0.01
@@ -88,7 +90,7 @@ class TranscriptFollower(Loop):
         self._files = TRANSCRIPT_FILES[envelopes.client]
         is_default = envelopes.client == catalog.DEFAULT
         self._reader = f"tail:{envelopes.host}" if is_default else f"tail:{envelopes.host}:{envelopes.client}"
-        self._waits_for_hooks = not is_default
+        self._hooks_name_process = not is_default
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._agents = agents
@@ -104,8 +106,8 @@ class TranscriptFollower(Loop):
         self._submitting = asyncio.Lock()
         self._find_all_needed = False
         self._new_directories: set[str] = set()
+        self._waiting_since: dict[str, Micros] = {}
         self._unsaved: set[str] = set()
-        self._new_since: dict[str, Micros] = {}
         self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
         self.watch = FileWatch(self._roots, self._paths_changed, recursive=True)
@@ -280,7 +282,7 @@ class TranscriptFollower(Loop):
 
     async def _read(self, path: str) -> bool:
         """Read and submit a chunk of a file. Returns whether there is more to read now."""
-        if self._waits_for_hooks and self._caught_up.is_set() and self._may_get_hook(path):
+        if self._awaits_hook(path):
             asyncio.get_running_loop().call_later(HOOK_CHECK_SECONDS, self._paths_changed, {path})
             return False
         before = self._read_positions.get(path) or ReadPosition(path)
@@ -294,14 +296,22 @@ class TranscriptFollower(Loop):
             raise
         return chunk.has_more and chunk.offset != before.offset
 
-    def _may_get_hook(self, path: str) -> bool:
-        """Whether a new file is of a session that only a hook can connect with its process, and may still do so."""
-        session_id = self._files.session_of(path) if path not in self._read_positions else ""
-        is_known = not session_id or self._agents.find_by_session(session_id) is not None
-        if is_known or self._registry.exists():
-            self._new_since.pop(path, None)
+    def _awaits_hook(self, path: str) -> bool:
+        """Whether the session of a file is new, and its first hook may still connect it with a known agent."""
+        session = self._files.session_of(path)
+        is_new = bool(session) and path not in self._read_positions and self._agents.find_by_session(session) is None
+        now, longest = self._clock(), self._longest_wait() if is_new else 0.0
+        if not longest:
+            self._waiting_since.pop(path, None)
             return False
-        return self._clock() - self._new_since.setdefault(path, self._clock()) < HOOK_DELAY
+        return now - self._waiting_since.setdefault(path, now) < longest * SECOND
+
+    def _longest_wait(self) -> float:
+        """How long a new session waits for its first hook: longer if an agent has no session yet."""
+        if next(self._agents.awaited(self._envelopes.client), None) is not None:
+            return FIRST_HOOK_SECONDS
+        is_new_file = self._hooks_name_process and self._caught_up.is_set() and not self._registry.exists()
+        return PROCESS_HOOK_SECONDS if is_new_file else 0.0
 
     async def _read_chunk(self, path: str) -> Chunk | None:
         """Read the next chunk of a file and advance its position. None if it may not or cannot be read."""

@@ -16,7 +16,8 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Event, Meta
 
 CLOSED = "closed"
-"""The reason of a client that does not say whether it exits or opens another session. Its process tells."""
+"""The reason of a client that does not say whether it exits or opens another session. Its process tells, or the start
+of the other session: until then, nothing has ended."""
 
 AGENT_SURVIVES = ("clear", "resume", CLOSED)
 """Reasons for the end of a session that end the context window but not the agent."""
@@ -224,6 +225,9 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
         return
     if session is not None and meta.at >= session.started_at:
         _store_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
+    if fact.reason == CLOSED:
+        change.why = "the session was closed"
+        return
     end_all_before(change, meta.at, "the session ended", client_is_new=False)
     if fact.reason not in AGENT_SURVIVES and not agent.is_restarting:
         end_agent(change, meta.at, fact.reason)
