@@ -11,6 +11,7 @@ from tests.real_client.scenario import (
     Scenario,
     Step,
     answers,
+    answers_by_api,
     creates_file,
     has,
     has_file,
@@ -68,6 +69,22 @@ INTERRUPTED = Expected(
     ["interrupted: Fix the login", "completed: Try again"],
     ["USER COMMAND: Fix the login", "USER COMMAND: Try again", "AGENT COMPLETION: I tried again."],
 )
+
+PAINT_IT = {"Paint it": [reply(asks("Which colour?", "Red", "Blue")), reply(text("I painted it."))]}
+
+
+def painted(colour: str) -> Expected:
+    """The result of an answered question."""
+    return Expected(
+        ["completed: Paint it"],
+        [
+            "USER COMMAND: Paint it",
+            "AGENT QUESTION: Which colour?",
+            f"USER ANSWER: Which colour? {colour}",
+            "AGENT COMPLETION: I painted it.",
+        ],
+    )
+
 
 TURNS = [
     Scenario(
@@ -174,20 +191,48 @@ TURNS = [
     ),
     Scenario(
         "question",
-        {"Paint it": [reply(asks("Which colour?", "Red", "Blue")), reply(text("I painted it."))]},
+        PAINT_IT,
         [
             *(*starts_with("Paint it"), shows("waiting: question")),
             *(answers("Enter"), shows("working", "idle")),
         ],
-        Expected(
-            ["completed: Paint it"],
-            [
-                "USER COMMAND: Paint it",
-                "AGENT QUESTION: Which colour?",
-                "USER ANSWER: Which colour? Red",
-                "AGENT COMPLETION: I painted it.",
-            ],
-        ),
+        painted("Red"),
+    ),
+    Scenario(
+        "permission approved through Headspace",
+        MAKE_IT,
+        [
+            *(*starts_with("Make it"), shows("waiting: permission"), answers_by_api(decision="allow")),
+            *(shows("working", "idle"), has_file("made")),
+        ],
+        MADE,
+    ),
+    Scenario(
+        "permission denied through Headspace",
+        MAKE_IT | AGAIN,
+        [
+            *(*starts_with("Make it"), shows("waiting: permission"), answers_by_api(decision="deny"), shows("idle")),
+            *(has_no_file("made"), *TRIED_AGAIN),
+        ],
+        NOT_MADE,
+    ),
+    Scenario(
+        "question answered through Headspace",
+        PAINT_IT,
+        [
+            *(*starts_with("Paint it"), shows("waiting: question")),
+            *(answers_by_api(answers={"Which colour?": "Blue"}), shows("working", "idle")),
+        ],
+        painted("Blue"),
+    ),
+    Scenario(
+        "file written after an approval through Headspace",
+        {"Write it": [reply(tool("write_file", file_path="made", content="one\ntwo\n")), reply(text("I wrote it."))]},
+        [
+            *(*starts_with("Write it"), shows("waiting: permission"), has(waits__tool=["write_file"])),
+            *(answers_by_api(decision="allow"), shows("working", "idle"), has_file("made")),
+        ],
+        Expected(["completed: Write it"], ["USER COMMAND: Write it", "AGENT COMPLETION: I wrote it."]),
     ),
     Scenario(
         "guard",
