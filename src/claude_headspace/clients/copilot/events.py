@@ -19,7 +19,7 @@ REGISTERED = {
 """The registered events, and what each reports."""
 
 NOT_REGISTERED: dict[str, str] = {
-    "PermissionRequest": "fires before the dialog, also if there will be none, and delays it; the transcript reports it",
+    "PermissionRequest": "fires before the dialog, also if there is none, and delays it; the transcript reports it",
     "Notification": "does not say which call or question it is about; the transcript and PreToolUse do",
     "ErrorOccurred": "also fires for errors after which Copilot tries again; the transcript reports the end of a turn",
 }
