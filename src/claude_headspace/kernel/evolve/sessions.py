@@ -177,6 +177,8 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
         agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
     else:
         end_all_before(change, meta.at, "a new session started", client_is_new=fact.source != "clear")
+    if fact.with_prompt and meta.at >= agent.idle_at:
+        agent.busy_at = max(agent.busy_at, meta.at + 1)
     _apply_early_end(change, meta)
 
 
