@@ -30,6 +30,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     transcript_dir: str = ""
     """The directory of transcripts below the config dir; empty if a transcript does not show the config dir."""
+    reports_at_start: bool = True
+    """Whether the client reports its session when it starts. Otherwise it does so with the first prompt."""
     pastes_prompts: bool = False
     """Whether a prompt is always pasted: a typed first character such as `?` would be a key of the client."""
     interrupt_keys: tuple[str, ...] = ("Escape",)

@@ -214,8 +214,9 @@ def uninstall(change: Change) -> None:
     """Remove everything."""
     config = change.config
     record = read_record(config)
-    for edit in change.edits:
-        write_edit(edit)
+    with restored_on_failure(link_target(edit.path) for edit in change.edits):
+        for edit in change.edits:
+            write_edit(edit)
     for path in config.own_files:
         remove_file(path)
     if config.has_script and config.script_backup.exists():

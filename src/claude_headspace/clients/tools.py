@@ -54,4 +54,4 @@ def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def summarize_input(tool_input: Any) -> str:
     """Summarize the input of a call in one line, so that people recognise the call."""
-    return claude_code_tools.summary_of(fit(tool_input, WireToolInput)[0])
+    return claude_code_tools.summary_of(fit(tool_input, WireToolInput)[0]) or opencode.summary_of(tool_input)

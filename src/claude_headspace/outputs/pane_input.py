@@ -37,6 +37,11 @@ def require_local(agent: Agent, host: str) -> None:
         )
 
 
+def _may_await_prompt(agent: Agent) -> bool:
+    """Whether the client may be ready although it has not reported: it does so only with its first prompt."""
+    return agent.wrapper_pid is not None and not program_of(agent.client).reports_at_start
+
+
 def shows_dialog(agent: Agent) -> bool:
     """Whether the client shows a dialog. A question in plain text is none: its turn ended."""
     return any(not wait.asked_in_text for wait in agent.waits)
@@ -57,7 +62,7 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
         "`headspace resume {name}` continues it.",
     ),
     (
-        lambda agent: agent.state is AgentState.STARTING,
+        lambda agent: agent.state is AgentState.STARTING and not _may_await_prompt(agent),
         "not_ready",
         "{name} has not reported yet.",
         "Try again when it is idle.",
@@ -148,7 +153,8 @@ def _is_in_use(agent: Agent) -> bool:
 
 
 def _find_pane(agent: Agent) -> tmux.Pane:
-    return tmux.find_agent_pane(agent.name, agent.tmux_pane, agent.pid)
+    """The pane of the client; of the process that started it while the client has not reported."""
+    return tmux.find_agent_pane(agent.name, agent.tmux_pane, agent.pid or agent.wrapper_pid)
 
 
 # --- the input box ----------------------------------------------------------------------------------------------------

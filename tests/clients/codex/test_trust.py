@@ -116,6 +116,33 @@ def test_consent_is_written_and_removed(tmp_path: Path, state: Path, existed: bo
     assert not existed or config.read_bytes() == b'# mine\r\nmodel = "x"'
 
 
+def test_the_review_is_removed_without_the_hooks(tmp_path: Path, state: Path) -> None:
+    """Our hooks are recognised by their hashes if somebody removed `hooks.json` before."""
+    config = tmp_path / "config.toml"
+    install(INSTALLER.plan_install(tmp_path, trusted=True), state, TOKEN)
+    lines = config.read_text().splitlines(keepends=True)
+    config.write_text('model = "x"\n' + "".join(line for line in lines if not line.startswith("#")))
+    (tmp_path / "hooks.json").unlink()
+    uninstall(INSTALLER.plan_uninstall(tmp_path))
+    assert tomllib.loads(config.read_text()) == {"model": "x"}
+
+
+def test_a_failed_removal_restores_everything(tmp_path: Path, state: Path) -> None:
+    """The second file cannot be written: the first one is put back, and the hooks still run."""
+    codex = tmp_path / "codex"
+    codex.mkdir()
+    (codex / "config.toml").write_text('model = "x"')
+    install(INSTALLER.plan_install(codex, trusted=True), state, TOKEN)
+    plan = INSTALLER.plan_uninstall(codex)
+    before = (codex / "hooks.json").read_bytes()
+    (codex / "config.toml").unlink()
+    (codex / "config.toml").mkdir()
+    with pytest.raises(BadConfiguration):
+        uninstall(plan)
+    assert (codex / "hooks.json").read_bytes() == before
+    assert (codex / "headspace" / "notify-headspace.sh").exists()
+
+
 def test_the_review_of_other_hooks_stays_valid(tmp_path: Path, state: Path) -> None:
     """Codex knows hooks by their places: ours come after them, and keep their places at the next installation."""
     hooks = tmp_path / "hooks.json"

@@ -165,6 +165,21 @@ def test_a_guard_denies_a_call_before_it_runs(daemon: RunningDaemon, player: Pla
     agent_in(daemon, "working")
 
 
+def test_a_long_command_is_judged_completely(daemon: RunningDaemon, player: Player) -> None:
+    """Nothing is cut from what the guard sees: it knows that the command is too long to be analysed."""
+    wait_until((daemon.home / "asked" / "opencode.tool.execute.before").exists, "calls to be judged")
+    padding = "x" * 200_000
+    [thrown] = player.play(before(f"echo {padding}; rm -rf /; echo {padding}"))
+    assert "too long" in thrown["thrown"]
+
+
+def test_call_ids_can_repeat(daemon: RunningDaemon, player: Player) -> None:
+    """Some models count their calls from the beginning in each message."""
+    for _ in range(2):
+        player.play(before("ls"))
+    wait_until(lambda: [event["name"] for event in daemon.events()].count("tool.execute.before") == 2, "both calls")
+
+
 def test_a_permission_is_answered_through_headspace(daemon: RunningDaemon, player: Player) -> None:
     """The plugin gives the answer to the client. Meanwhile the client is not delayed."""
     player.play(before())

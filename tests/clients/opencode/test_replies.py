@@ -9,6 +9,7 @@ from claude_headspace.clients.changes import file_edits
 from claude_headspace.clients.opencode import replies
 from claude_headspace.clients.opencode.tools import tool_use
 from claude_headspace.clients.requests import grant_options, requested_edit
+from claude_headspace.clients.tools import summarize_input
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.hooks import HookKind
@@ -111,3 +112,16 @@ def test_finished_calls_report_their_edits() -> None:
     [write] = file_edits(finished("write", {"filePath": "/app/y", "content": "one\n"}, {"exists": False}))
     assert (write.created, write.after) == (True, "one\n")
     assert file_edits(finished("bash", {"command": "ls"}, {})) == ()
+
+
+def test_calls_are_summarised_by_what_people_recognise() -> None:
+    """The command, the file, or the files of a patch."""
+    patch = "*** Begin Patch\n*** Update File: a.py\n*** End Patch"
+    inputs: tuple[object, ...] = (
+        {"command": "ls"},
+        {"filePath": "/app/x", "oldString": "1"},
+        {"patchText": patch},
+        {},
+        None,
+    )
+    assert [summarize_input(given) for given in inputs] == ["ls", "/app/x", "a.py", "", ""]

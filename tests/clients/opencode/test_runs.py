@@ -13,6 +13,7 @@ from claude_headspace.kernel.agent import Agent, Project
 from claude_headspace.kernel.envelope import SECOND, Envelope, Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.state_machine import Actor
 from tests.clients.opencode.player import play, recorded
 
 RUN_START = 1_790_000_000
@@ -154,3 +155,19 @@ def test_the_order_of_arrival_does_not_matter(run: str, seed: int) -> None:
         for event in random.Random(seed).sample(events, len(events)):  # a test
             shuffled = evolve(shuffled, event).agent
         assert (act, state_of(shuffled)) == (act, state_of(in_order))
+
+
+def test_what_the_agent_writes_is_recorded_when_it_is_written() -> None:
+    """A text before a tool call is known while the dialog of the call is open; the last one comes with the end."""
+    agent, turns = new_agent(), list[tuple[str, str]]()
+    for act, events in events_of("recorded")[:5]:
+        for event in events:
+            change = evolve(agent, event)
+            agent = change.agent
+            turns += [(act, f"{turn.intent}: {turn.text}") for turn in change.turns if turn.actor is Actor.AGENT]
+    expected = [
+        ("say hi", "COMPLETION: Hello there."),
+        ("say ls", "PROGRESS: Looking."),
+        ("keys Enter", "COMPLETION: Ran-ok."),
+    ]
+    assert turns == expected

@@ -2,6 +2,7 @@
 
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.agent import Agent, Session
+from claude_headspace.kernel.envelope import Observations
 from tests.kernel.story import START, new_agent
 
 
@@ -35,6 +36,15 @@ def test_ended_agents_have_no_client_and_no_transcript() -> None:
     agents = AgentCache("laptop", [agent("a", pid=1), agent("b", pid=2, ended_at=START), agent("c")])
     assert [each.id for each in agents.with_client()] == ["a"]
     assert list(agents.transcript_paths()) == []
+
+
+def test_a_client_below_a_wrapper_has_the_id_of_the_wrapper() -> None:
+    """Only while the agent that the wrapper registered has no session: later the session identifies it."""
+    waiting = new_agent(id="w", client="copilot", wrapper_pid=7, headspace_id="h1")
+    agents = AgentCache("laptop", [waiting, agent("a", client="copilot", wrapper_pid=8, headspace_id="h2")])
+    found = {pid: agents.add_wrapper("copilot", Observations(ancestor_pids=(99, pid))) for pid in (7, 8, 9)}
+    assert {pid: each.headspace_id for pid, each in found.items()} == {7: "h1", 8: None, 9: None}
+    assert agents.add_wrapper("codex", Observations(ancestor_pids=(7,))).headspace_id is None
 
 
 def test_agents_of_other_hosts_are_not_cached() -> None:

@@ -11,8 +11,20 @@ import pytest
 
 from claude_headspace.clients.claude_code.transcript_files import find_transcripts, is_transcript
 from claude_headspace.inputs.watch.transcripts import ABSENT_FROM_REGISTRY, RECENTLY_WRITTEN
-from claude_headspace.kernel.envelope import SECOND
-from tests.inputs.watched_config_dir import WatchedConfigDir, call, closed, interrupt, prompt, reply, result, wall_clock
+from claude_headspace.kernel.acts import AgentRegistered
+from claude_headspace.kernel.envelope import SECOND, Observations
+from claude_headspace.testing import hook
+from tests.inputs.watched_config_dir import (
+    HOST,
+    WatchedConfigDir,
+    call,
+    closed,
+    interrupt,
+    prompt,
+    reply,
+    result,
+    wall_clock,
+)
 from tests.journals import TemporaryJournal, forget_positions
 
 Play = Callable[[WatchedConfigDir], Awaitable[None]]
@@ -57,6 +69,23 @@ def test_a_session_without_hooks_is_followed(tmp_path: Path) -> None:
     assert agent.evidence is not None
     assert (agent.evidence.source, agent.evidence.confidence) == ("transcript", "medium")
     assert (agent.cwd, agent.project.root, agent.tokens) == ("/home/dev/app", "/home/dev/app", 1_000)
+
+
+def test_the_first_lines_wait_for_the_hook_of_a_registered_agent(tmp_path: Path) -> None:
+    """A client may write its transcript before its first hook, which names the agent of `headspace run`."""
+
+    async def play(watched: WatchedConfigDir) -> None:
+        act = AgentRegistered(name="runner", cwd="/home/dev/app", pid=os.getpid())
+        given = Observations(headspace_id="h1")
+        await watched.engine.record(act, delivery_id="r1", observations=given, client="claude-code")
+        watched.session("s1").write(prompt("Fix it"))
+        await watched.settle()
+        assert [agent.session for agent in watched.agents] == [None]
+        start = hook("SessionStart", wall_clock(), observations=given, host=HOST, session_id="s1", source="startup")
+        await watched.engine.submit(start)
+        await watched.until(lambda: watched.turn_texts("s1") == ["Fix it"])
+
+    assert [agent.name for agent in read(tmp_path, play).agents] == ["runner"]
 
 
 def test_an_interrupt_is_detected_within_a_second(tmp_path: Path) -> None:

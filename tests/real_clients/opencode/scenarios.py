@@ -178,8 +178,8 @@ TURNS = [
     ),
     Scenario(
         "guard denies a call",
-        {"Make it": [reply(bash("rm -rf /")), reply(text("I may not do that."))]},
-        [*starts_with("Make it"), shows("idle"), model_receives("rm")],
+        {"Make it": [reply(bash("echo made > .env")), reply(text("I may not do that."))]},
+        [*starts_with("Make it"), shows("idle"), has_no_file(".env"), model_receives(".env")],
         Expected(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I may not do that."]),
     ),
 ]

@@ -157,6 +157,16 @@ def test_up_asks_once_for_all_clients(home: Path) -> None:
     assert "Install the hooks" not in typed(home, "", "up", "--no-open"), "they are installed"
 
 
+def test_up_leaves_out_a_client_whose_settings_cannot_be_changed(home: Path) -> None:
+    """Nobody named it, so the rest works, and the output says why. If it is named, that is an error."""
+    (home / ".gemini/settings.json").write_text('{ // a comment\n "ui": {} }')
+    done = run(home, "up", "--yes", "--no-open")
+    assert done.returncode == 0
+    assert f"not installed in {home}/.gemini: " in " ".join(done.stdout.split())
+    assert (home / ".codex/hooks.json").exists()
+    assert run(home, "up", "--yes", "--no-open", "--client", "gemini").returncode == 1
+
+
 # --- doctor and status ---
 
 

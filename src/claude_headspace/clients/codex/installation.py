@@ -141,12 +141,20 @@ class CodexInstaller(HookInstaller):
         try:
             old = read_file(config)
             text = decode(old, str(config))
-            new = trust.remove(text, _own_hashes(change.config), str(config))
+            new = trust.remove(text, _reviewed_hooks(change.config, text), str(config))
         except BadConfiguration:
             return change
         removed = not new and trust.is_created(text)
         edit = FileEdit(config, old, None if removed or old is None else new.encode())
         return msgspec.structs.replace(change, also=(edit,) if edit.changes else ())
+
+
+def _reviewed_hooks(files: HookFiles, text: str) -> set[str]:
+    """The keys of our hooks in the review: by their places, and by their hashes if they are not registered any more."""
+    groups = {event: [group] for event, group in hook_groups(str(files.script)).items()}
+    own = trust.own_hashes({"hooks": groups}, files.settings)
+    found = trust.states(trust.parse(text, str(files.path / "config.toml")))
+    return {*_own_hashes(files), *(key for key, state in found.items() if _hash_of(state) in own.values())}
 
 
 INSTALLER = CodexInstaller(

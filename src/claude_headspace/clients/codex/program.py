@@ -17,4 +17,5 @@ PROGRAM = Program(
     own_setting="daemon",
     transcript_dir="sessions",
     pastes_prompts=True,
+    reports_at_start=False,
 )

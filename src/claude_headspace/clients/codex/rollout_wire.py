@@ -12,6 +12,7 @@ class WireLine(msgspec.Struct):
     """One line of a rollout."""
 
     timestamp: str | None = None
+    ordinal: int | None = None
     type: str = ""
     payload: Any = None
 
@@ -57,6 +58,8 @@ class WireSessionMeta(msgspec.Struct):
     source: Any = None
     agent_nickname: str | None = None
     agent_role: str | None = None
+    subagent_history_start_ordinal: int | None = None
+    """The first line of a sub-agent's own. The lines before are a copy of its parent's."""
 
 
 class WireError(msgspec.Struct):
@@ -64,6 +67,12 @@ class WireError(msgspec.Struct):
 
     message: str = ""
     codex_error_info: Any = None
+
+
+class WireErrorBody(msgspec.Struct):
+    """The body of a failed reply of the model."""
+
+    error: WireError = msgspec.field(default_factory=WireError)
 
 
 class WireTokens(msgspec.Struct):
@@ -109,6 +118,8 @@ class WireItem(msgspec.Struct):
     content: Any = None
     tool: str = ""
     receiver_thread_ids: list[str] = []
+    kind: str = ""
+    agent_thread_id: str | None = None
 
 
 class WirePayload(msgspec.Struct):

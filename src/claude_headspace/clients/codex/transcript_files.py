@@ -48,6 +48,13 @@ class Owner(msgspec.Struct, frozen=True):
     session_id: str
     subagent_id: str | None = None
     cwd: str | None = None
+    first_ordinal: int = 0
+    """Lines before this one, except the first of the file, are a copy of the parent's."""
+
+    def has(self, line: dict[str, Any]) -> bool:
+        """Whether a line of the file is its own."""
+        ordinal = line.get("ordinal")
+        return not isinstance(ordinal, int) or ordinal == 0 or ordinal >= self.first_ordinal
 
 
 _owners: dict[str, Owner] = {}
@@ -91,7 +98,7 @@ def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]
     owner = _owner(path, b"" if start else raw)
     for text in raw.split(b"\n"):
         body = parse(text)[0] if text.strip() else None
-        if not isinstance(body, dict):
+        if not isinstance(body, dict) or not owner.has(body):
             continue
         _remember_model(path, body)
         stored = _stored(owner, body, _plan_before(path, raw, start, text), _models.get(path, ""))
@@ -104,7 +111,8 @@ def _stored(owner: Owner, body: dict[str, Any], plan: str, model: str) -> bytes:
     payload = body.get("payload")
     kept = {name: value for name, value in payload.items() if name not in BULKY} if isinstance(payload, dict) else {}
     extra = {"plan": plan, "model": model if kept.get("type") == USAGE else ""}
-    known = msgspec.to_builtins(owner) | {name: value for name, value in extra.items() if value}
+    whose = {"session_id": owner.session_id, "subagent_id": owner.subagent_id, "cwd": owner.cwd}
+    known = whose | {name: value for name, value in extra.items() if value}
     return msgspec.json.encode(known | {"line": body | {"payload": kept}})
 
 
@@ -142,7 +150,8 @@ def _owner_in(path: str, first_line: bytes) -> Owner:
     if line.type != "session_meta" or not known.id:
         return Owner(thread)
     parent = known.session_id if known.session_id not in ("", known.id) else known.parent_thread_id
-    return Owner(parent or known.id, known.id if parent else None, known.cwd)
+    first_own = known.subagent_history_start_ordinal or 0
+    return Owner(parent or known.id, known.id if parent else None, known.cwd, first_own if parent else 0)
 
 
 def _read(path: str, start: int, size: int) -> bytes:

@@ -10,4 +10,5 @@ PROGRAM = Program(
     transcript_dir="session-state",
     interrupt_keys=("Escape", "Escape"),
     pastes_prompts=True,
+    reports_at_start=False,
 )

@@ -10,4 +10,5 @@ PROGRAM = Program(
     session_options=("-c", "--continue", "-s", "--session", "--fork"),
     interrupt_keys=("Escape", "Escape"),
     pastes_prompts=True,
+    reports_at_start=False,
 )

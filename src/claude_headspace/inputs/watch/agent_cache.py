@@ -6,7 +6,10 @@ but novelty and the list of processes to check may depend on it.
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Observations
 
 MAX_SESSIONS = 10_000
 """An agent has a new session after every `/clear`."""
@@ -66,6 +69,16 @@ class AgentCache:
     def with_reported_end(self) -> Iterator[Agent]:
         """Agents with a reported end of a turn that waits for its confirmation."""
         return (agent for agent in self._agents.values() if agent.reported_end is not None)
+
+    def awaited(self, client: str) -> Iterator[Agent]:
+        """Running agents that were registered by a wrapper, and whose client has not reported a session yet."""
+        return (agent for agent in self.with_wrapper() if agent.client == client and agent.session is None)
+
+    def add_wrapper(self, client: str, process: Observations) -> Observations:
+        """The process of a client, with the id that its wrapper gave it if an awaited agent's wrapper started it."""
+        found = (agent for agent in self.awaited(client) if agent.wrapper_pid in process.ancestor_pids)
+        agent = next(found, None)
+        return msgspec.structs.replace(process, headspace_id=agent.headspace_id) if agent is not None else process
 
     def transcript_paths(self) -> Iterator[str]:
         """The transcripts of running agents."""

@@ -153,7 +153,8 @@ class LockRegistry(Loop):
         is_settled = time.monotonic() - session.found_at >= NEW_SESSION_SECONDS
         if is_settled and entry.delivery_id not in self._submitted and not self._is_known(entry):
             self._submitted.add(entry.delivery_id)
-            await self._submit(await self._envelopes.registry_entry(entry, session.raw, session.process), None)
+            process = self._agents.add_wrapper(self._envelopes.client, session.process)
+            await self._submit(await self._envelopes.registry_entry(entry, session.raw, process), None)
 
     def _is_known(self, entry: RegistryEntry) -> bool:
         agent = self._agents.find_by_session(entry.session_id)

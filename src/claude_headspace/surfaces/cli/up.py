@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
+from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, Target, find_targets
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
@@ -54,7 +55,7 @@ def up(
     paths, screen = find_paths(), output.screen()
     paths.create_directories()
     targets = [] if no_hooks else find_targets(config_dir, client, paths)
-    agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks)
+    agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks, named=bool(client or config_dir))
 
     def say(text: str) -> None:
         screen.show([output.line(text)])
@@ -72,20 +73,31 @@ def up(
     )
 
 
-def _agree_on_hooks(targets: Sequence[Target], *, yes: bool, trusted: bool) -> tuple[list[Plan], list[str]]:
-    """The hooks to install, and what to print about each directory. Asks once, if some have no hooks yet."""
+def _agree_on_hooks(
+    targets: Sequence[Target], *, yes: bool, trusted: bool, named: bool
+) -> tuple[list[Plan], list[str]]:
+    """The hooks to install, and what to print about each directory. Asks once, if some have no hooks yet.
+
+    A client that nobody named, and whose settings cannot be changed, is left out.
+    """
     if not targets:
         return [], ["not changed; `headspace install` installs them"]
-    installers = {name: installer_of(name) for name, _ in targets}
-    plans = [(name, installers[name].plan_install(path, trusted=trusted)) for name, path in targets]
-    known = {plan.config.path: _known_outcome(name, plan) for name, plan in plans}
-    new = [plan for _, plan in plans if known[plan.config.path] is None]
+    outcomes, texts = list[tuple[str, Change, str | None]](), list[str]()
+    for name, path in targets:
+        try:
+            plan = installer_of(name).plan_install(path, trusted=trusted)
+            outcomes.append((name, plan, _known_outcome(name, plan)))
+        except BadConfiguration as error:
+            if named or name == DEFAULT:
+                raise
+            texts.append(f"not installed in {path}: {clean_text(error.message)}")
+    new = [plan for _, plan, outcome in outcomes if outcome is None]
     asked = _ask(new, yes=yes) if new else "updated"
-    outcomes = [(name, plan, known[plan.config.path] or asked) for name, plan in plans]
-    agreed = [(name, plan) for name, plan, outcome in outcomes if outcome in ("installed", "updated")]
+    agreed = [(name, plan) for name, plan, outcome in outcomes if (outcome or asked) in ("installed", "updated")]
     if asked == "installed" and not yes:
         agreed = agree_on_review(agreed)
-    return agreed, [hooks_text(name, outcome, str(plan.config.path)) for name, plan, outcome in outcomes]
+    done = [hooks_text(name, outcome or asked, str(plan.config.path)) for name, plan, outcome in outcomes]
+    return agreed, [*done, *texts]
 
 
 def _known_outcome(client: str, plan: Change) -> str | None:

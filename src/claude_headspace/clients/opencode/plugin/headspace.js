@@ -7,7 +7,7 @@
 //
 // Rules
 // - Nothing here throws, except to deny a tool call. Nothing delays the client, except the two seconds above.
-// - Streamed text and other noise is not reported. Long texts are cut.
+// - Streamed text and other noise is not reported. Long texts are cut, except in what Headspace judges or answers.
 // - A report names its session by the session that a person started. The session of a sub-agent is its `agent_id`.
 // - What one event does not say, the plugin adds: the turn, the last text of the agent, the call of a dialog, the cost.
 // - Files next to this one lead to Headspace: plugin-headspace/notify-headspace.state, a link to its state directory, and
@@ -128,8 +128,8 @@ function writeReport(notes, payload) {
   }
 }
 
-function report(event, payload, id) {
-  writeReport(notesOf(event, id), JSON.stringify(bounded(payload)))
+function report(event, payload, id, notes = notesOf(event, id)) {
+  writeReport(notes, JSON.stringify(bounded(payload)))
 }
 
 // --- asking ---
@@ -217,10 +217,11 @@ function parseReply(bytes) {
   }
 }
 
-// Sends an event and resolves to the reply; null if there is none. An event that does not arrive is reported.
+// Sends an event and resolves to the reply; null if there is none. An event that does not arrive is reported. What is
+// judged or answered is sent completely: a cut command could hide what it does.
 async function ask(event, payload, id, { seconds = 0, signal } = {}) {
   const notes = notesOf(event, id)
-  const text = JSON.stringify(bounded(payload))
+  const text = JSON.stringify(payload)
   const where = address()
   if (where) {
     const { status, body } = await exchange(where, requestText(notes, text, where), seconds * 1000 || REPLY_MS, signal)
@@ -228,7 +229,7 @@ async function ask(event, payload, id, { seconds = 0, signal } = {}) {
     if (signal?.aborted) return null
     if (!seconds) fs.writeFileSync(path.join(state, "silent"), "", { mode: 0o600 })
   }
-  writeReport(notes, text)
+  report(event, payload, id, notes)
   return null
 }
 
@@ -341,14 +342,21 @@ function onStatus(event, directory) {
   report(event.type, payloadOf(sessionID, directory, { event: event.properties }), event.id)
 }
 
+// The last text of a turn is reported with its end. Another text, or a tool call of the same step, shows that it is not.
+function flushText(session, directory) {
+  if (session.text) report("message.text", payloadOf(session.id, directory, { message: session.text }), session.textID)
+  session.text = ""
+}
+
 function onPart(event, directory) {
   const { sessionID, part } = event.properties
   const session = sessionOf(sessionID)
-  if (part.type === "text" && part.time?.end && part.messageID === session.message) {
-    session.text = bounded(part.text)
-  } else if (part.type === "step-finish" && part.reason === "tool-calls" && session.text) {
-    report("message.text", payloadOf(sessionID, directory, { message: session.text }), part.id)
-    session.text = ""
+  if (part.type === "text" && part.time?.end && part.messageID === session.message && part.id !== session.textID) {
+    flushText(session, directory)
+    Object.assign(session, { text: bounded(part.text), textID: part.id })
+    if (session.calling) flushText(session, directory)
+  } else if (part.type === "step-finish") {
+    session.calling = false
   } else if (part.type === "tool") {
     onToolPart(event, session, part, directory)
   }
@@ -368,7 +376,7 @@ function onMessage(event, directory) {
   const { info, sessionID } = event.properties
   if (info.role !== "assistant" || info.summary) return
   const session = sessionOf(sessionID || info.sessionID)
-  if (session.message !== info.id) Object.assign(session, { message: info.id, text: "" })
+  if (session.message !== info.id) Object.assign(session, { message: info.id, text: "", calling: false })
   if (!info.time?.completed || session.measured === info.id) return
   session.measured = info.id
   const { modelID, providerID, tokens, cost } = info
@@ -442,12 +450,14 @@ function onPrompt(input, output, directory) {
 
 async function beforeTool(input, output, directory) {
   const { tool, sessionID, callID } = input
+  const session = sessionOf(sessionID)
   remember(calls, callID, { tool, args: output.args })
+  flushText(session, directory)
+  session.calling = true
   const call = { tool_use_id: callID, tool_name: tool, tool_input: output.args }
   const payload = payloadOf(sessionID, directory, call)
-  const id = `${sessionID}-${callID}-before`
-  if (askedSeconds("tool.execute.before") === null) return report("tool.execute.before", payload, id)
-  return (await ask("tool.execute.before", payload, id))?.deny
+  if (askedSeconds("tool.execute.before") === null) return report("tool.execute.before", payload)
+  return (await ask("tool.execute.before", payload))?.deny
 }
 
 function afterTool(input, output, directory) {
@@ -461,7 +471,7 @@ function afterTool(input, output, directory) {
     tool_response: { title, metadata, output: text },
     after_turn: !sessionOf(sessionID).busy,
   }
-  report("tool.execute.after", payloadOf(sessionID, directory, call), `${sessionID}-${callID}-after`)
+  report("tool.execute.after", payloadOf(sessionID, directory, call))
 }
 
 function onDispose(directory) {
