@@ -74,7 +74,7 @@ def record_reading(change: Change, event: Event) -> None:
 def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
-        return began is not None and began > ended_at
+        return isinstance(event.fact, facts.SessionStarted) or (began is not None and began > ended_at)
     parts = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
     return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in parts)
 
