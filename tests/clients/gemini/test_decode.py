@@ -86,7 +86,7 @@ def test_a_dialog_shows_its_call() -> None:
     assert isinstance(edit.fact, facts.PermissionAsked)
     assert edit.fact.tool == "write_file"
     assert edit.tool is not None
-    assert edit.tool.input == {"file_path": "/home/sam/code/app/w.txt", "content": "x"}
+    assert edit.tool.input == {"file_path": "w.txt", "content": "x"}
 
 
 def test_a_question_has_its_options_and_its_answer() -> None:

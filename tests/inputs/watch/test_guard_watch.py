@@ -12,6 +12,7 @@ from claude_headspace.clients import settings_change as installed
 from claude_headspace.clients.claude_code.hooks.events import REGISTERED
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir, plan_install
 from claude_headspace.clients.config_dirs import update_config_dirs
+from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.guard_watch import HOOKLESS_AFTER, GuardWatch
@@ -167,3 +168,37 @@ def test_a_repair_is_recorded(watched: Watched) -> None:
     assert watched.texts() == []
     assert "was missing" in watched.past[0][0]
     assert watched.config.script.exists()
+
+
+# --- other clients ---
+
+
+@pytest.mark.parametrize("client", ["codex", "copilot", "gemini", "opencode"])
+def test_hooks_of_other_clients_are_watched(watched: Watched, tmp_path: Path, client: str) -> None:
+    """Changed and removed hooks are a problem until they are installed again; our own files are repaired."""
+    installer, path = INSTALLERS[client], tmp_path / client
+    installed.install(installer.plan_install(path, trusted=True), watched.paths.state, TOKEN)
+    update_config_dirs(watched.paths, installed=[path], client=client)
+    assert watched.texts() == []
+    assert watched.watch.health()[1:] == (None, "on; hooks in 2 config dirs")
+    files = installer.files(path)
+    files.conf.unlink()
+    assert watched.texts() == []
+    assert [text for text, _ in watched.past if str(files.conf) in text]
+    files.settings.write_text("{}" if client in ("codex", "gemini") else "")
+    assert [text for text in watched.texts() if str(files.settings) in text]
+    installed.install(installer.plan_install(path, trusted=True), watched.paths.state, TOKEN)
+    assert watched.texts() == []
+
+
+def test_a_withdrawn_consent_is_noticed(watched: Watched, tmp_path: Path) -> None:
+    """Codex then runs no hook, although all are registered."""
+    path = tmp_path / "codex"
+    path.mkdir()
+    (path / "config.toml").write_text('model = "x"\n')
+    installed.install(INSTALLERS["codex"].plan_install(path, trusted=True), watched.paths.state, TOKEN)
+    update_config_dirs(watched.paths, installed=[path], client="codex")
+    assert watched.texts() == []
+    (path / "config.toml").write_text('model = "x"\n')
+    [text] = watched.texts()
+    assert "before you accept them" in text

@@ -7,6 +7,7 @@ Rules
 - A thread that is open in a daemon is a running session. It ends when the daemon closes it, or when the daemon is gone.
 - A report counts after it has stayed unchanged for a moment: hooks and the rollout report the same with more details.
   Only the end of a dialog counts at once, because nothing else reports it.
+- A thread that is opened again after its end brings its agent back.
 - Only reports that change an agent are submitted.
 - A daemon whose connection ended is connected again.
 """
@@ -23,7 +24,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.codex.control_protocol import CLOSED, Approval, Status, Thread
 from claude_headspace.clients.codex.control_socket import ControlSocket, socket_path
-from claude_headspace.clients.codex.registry import activity_of, make_entry
+from claude_headspace.clients.codex.registry import RESUMED, activity_of, make_entry
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.registry_entry import Activity
 from claude_headspace.inputs.watch.agent_cache import AgentCache
@@ -208,8 +209,9 @@ class CodexRegistry(Loop):
         """How long a report must stay unchanged before it counts."""
         if before is not None and _ends_dialog(before.thread, thread):
             return 0.0
-        is_known = self._agents.find_by_session(thread.id) is not None
-        return SETTLE_SECONDS if is_known and thread.status.type in ("idle", "active") else LAST_HOOK_SECONDS
+        agent = self._agents.find_by_session(thread.id)
+        is_running = agent is not None and agent.ended_at is None
+        return SETTLE_SECONDS if is_running and thread.status.type in ("idle", "active") else LAST_HOOK_SECONDS
 
     def _submit_later(self, report: Report, seconds: float) -> None:
         asyncio.get_running_loop().call_later(seconds, self._due.put_nowait, report)
@@ -234,6 +236,8 @@ class CodexRegistry(Loop):
             self._reports.pop(thread.id, None)
         if self._is_repetition(report, agent):
             return
+        if agent is not None and agent.ended_at is not None:
+            thread = msgspec.structs.replace(thread, status=RESUMED)
         entry, raw = make_entry(thread, report.socket.pid, report.at)
         process = self._processes.get(report.socket.path, Observations())
         envelope = await self._envelopes.registry_entry(entry, raw, Observations() if is_closed else process)
@@ -243,8 +247,10 @@ class CodexRegistry(Loop):
     def _is_repetition(self, report: Report, agent: Agent | None) -> bool:
         """Whether the agent shows what is reported, or a sub-agent proves that the session is not idle yet."""
         status = report.thread.status.type
-        if agent is None or agent.ended_at is not None:
+        if agent is None:
             return status == CLOSED
+        if agent.ended_at is not None:
+            return status == CLOSED or report.at <= agent.ended_at
         if status == "systemError":
             return agent.state not in (AgentState.WORKING, AgentState.WAITING)
         return status == "idle" and bool(agent.running_subagents) and self._has_busy_child(report)

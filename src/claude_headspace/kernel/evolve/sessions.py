@@ -16,7 +16,8 @@ from claude_headspace.kernel.evolve.change import (
 from claude_headspace.kernel.facts import Event, Meta
 
 CLOSED = "closed"
-"""The reason of a client that does not say whether it exits or opens another session. Its process tells."""
+"""The reason of a client that does not say whether it exits or opens another session. Its process tells, or the start
+of the other session: until then, nothing has ended."""
 
 AGENT_SURVIVES = ("clear", "resume", CLOSED)
 """Reasons for the end of a session that end the context window but not the agent."""
@@ -73,7 +74,7 @@ def record_reading(change: Change, event: Event) -> None:
 def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
-        return began is not None and began > ended_at
+        return isinstance(event.fact, facts.SessionStarted) or (began is not None and began > ended_at)
     parts = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
     return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in parts)
 
@@ -176,6 +177,8 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
         agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
     else:
         end_all_before(change, meta.at, "a new session started", client_is_new=fact.source != "clear")
+    if fact.with_prompt and meta.at >= agent.idle_at:
+        agent.busy_at = max(agent.busy_at, meta.at + 1)
     _apply_early_end(change, meta)
 
 
@@ -222,6 +225,9 @@ def session_ended(change: Change, meta: Meta, fact: facts.SessionEnded) -> None:
         return
     if session is not None and meta.at >= session.started_at:
         _store_session(change, replace(session, ended_at=meta.at, end_reason=fact.reason))
+    if fact.reason == CLOSED:
+        change.why = "the session was closed"
+        return
     end_all_before(change, meta.at, "the session ended", client_is_new=False)
     if fact.reason not in AGENT_SURVIVES and not agent.is_restarting:
         end_agent(change, meta.at, fact.reason)

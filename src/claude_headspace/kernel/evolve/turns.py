@@ -301,8 +301,11 @@ def _task_finished(change: Change, meta: Meta, task_id: str) -> None:
 
 
 def turn_stopped(change: Change, meta: Meta, fact: facts.TurnStopped) -> None:
-    """A turn ended. Its command ends too, unless the final text is a question or sub-agents still run."""
-    message = fact.message or ""
+    """A turn ended. Its command ends too, unless the final text is a question or sub-agents still run.
+
+    If the client does not report the final text, it is that of the transcript.
+    """
+    message = change.agent.final_text if fact.message is None else fact.message
     if _is_duplicate_end(change, meta, message):
         return
     if not fact.leaves_subagents:
