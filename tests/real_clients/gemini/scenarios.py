@@ -5,6 +5,8 @@ With `ALLOWED` the client runs all tools without asking. `UNTIL_GO` is a command
 until the file `go` exists.
 """
 
+from typing import TYPE_CHECKING
+
 from tests.real_client.model import Block, refusal, reply, text, tool
 from tests.real_client.scenario import (
     Expected,
@@ -29,6 +31,9 @@ from tests.real_client.scenario import (
 )
 from tests.support import wait_until
 
+if TYPE_CHECKING:
+    from tests.real_client.run import Run
+
 CANCELLED = "Request cancelled."
 ALLOWED = ("--approval-mode=yolo",)
 UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
@@ -36,7 +41,11 @@ UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
 
 def reads(words: str) -> Step:
     """Wait until the client shows a text. Without a daemon, only this tells that a turn has ended."""
-    return lambda run: (wait_until(lambda: words in run.client.screen, f"{words!r} on the screen"), None)[1]
+
+    def step(run: "Run") -> None:
+        wait_until(lambda: words in run.client.screen, f"{words!r} on the screen")
+
+    return step
 
 
 def shell(command: str) -> Block:
@@ -175,6 +184,23 @@ TURNS = [
         INTERRUPTED,
     ),
     Scenario(
+        "queued prompt",
+        {"Fix the login": [reply(text("I fixed the login."), streams="words")]} | AGAIN,
+        [
+            *(*starts_with("Fix the login"), reaches("words"), types("Try again"), releases("words")),
+            *(shows("idle", "working"), shows("idle")),
+        ],
+        Expected(
+            ["completed: Fix the login", "completed: Try again"],
+            [
+                "USER COMMAND: Fix the login",
+                "AGENT COMPLETION: I fixed the login.",
+                "USER COMMAND: Try again",
+                "AGENT COMPLETION: I tried again.",
+            ],
+        ),
+    ),
+    Scenario(
         "API error",
         {"Fix the login": [refusal(400)]} | AGAIN,
         [*starts_with("Fix the login"), reads("API Error"), shows("error"), *TRIED_AGAIN],
@@ -286,8 +312,12 @@ SESSIONS = [
         GREETINGS,
         [
             *(*GREETED, types("Say hello"), shows("working", "idle"), types("/compress"), shows("working", "idle")),
+            *GOODBYE,
         ],
-        Expected(["completed: Say hello", "completed: Say hello"], [*HELLO_TURNS, *HELLO_TURNS]),
+        Expected(
+            ["completed: Say hello", "completed: Say hello", "completed: Say goodbye"],
+            [*HELLO_TURNS, *HELLO_TURNS, *GOODBYE_TURNS],
+        ),
     ),
     Scenario(
         "two in one directory",
