@@ -200,7 +200,7 @@ READS_FILES = "reads files of Claude Code"
 SIMULATES = "simulates Claude Code"
 
 USES_OF_THE_CLIENT = {
-    "demo/player.py": SIMULATES,
+    "demo/delivery.py": SIMULATES,
     "demo/sandbox.py": SIMULATES,
     "demo/scenarios.py": SIMULATES,
     "demo/schedule.py": SIMULATES,

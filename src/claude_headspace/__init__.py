@@ -1,8 +1,8 @@
 """Headspace: mission control for coding agents.
 
-Claude Code reports each step through hooks. `inputs` wraps what arrives in envelopes, `clients` decodes them, `engine`
-processes them with the pure `kernel` and commits to the `journal`; `outputs` acts on the result, `surfaces` show it,
-`daemon` composes everything.
+Clients such as Claude Code report each step through hooks. `inputs` wraps what arrives in envelopes, `clients` decodes
+them, `engine` processes them with the pure `kernel` and commits to the `journal`; `outputs` acts on the result,
+`surfaces` show it, `daemon` composes everything.
 """
 
 __version__ = "0.1.0"

@@ -84,7 +84,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     hold_seconds: Annotated[
         float,
         Meta(
-            description="How long a question of Claude Code can be answered through Headspace, in seconds. The dialog "
+            description="How long a question of a client can be answered through Headspace, in seconds. The dialog "
             "in the terminal stays usable. 0: never.",
             ge=0,
             le=86_000,

@@ -6,7 +6,7 @@
     ├── JournalUnavailable    the database is unavailable (503)
     ├── AlreadyRunning        another daemon is running in the same directories
     ├── DaemonMissing         no daemon answers
-    ├── ClientMissing         Claude Code is not installed
+    ├── ClientMissing         the client is not installed
     ├── RegistrationRefused   the daemon refused to register the agent that `headspace run` wants to start
     └── BadConfiguration      a setting is invalid
 
@@ -61,7 +61,7 @@ class DaemonMissing(HeadspaceError):
 
 
 class ClientMissing(HeadspaceError):
-    """Claude Code is not installed."""
+    """The client is not installed."""
 
 
 class RegistrationRefused(HeadspaceError):

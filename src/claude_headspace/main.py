@@ -6,8 +6,8 @@ Exit codes
     2    usage error: unknown option or missing argument
     3    the daemon is required and does not answer
     4    `run`: the daemon rejected the agent, for example because its name is taken
-    127  `run`, `resume`: Claude Code is not installed
-`run` and `resume` otherwise exit with the code of Claude Code, or 128 plus the number of the signal that ended it.
+    127  `run`, `resume`: the client is not installed
+`run` and `resume` otherwise exit with the code of the client, or 128 plus the number of the signal that ended it.
 """
 
 import sys

@@ -54,7 +54,10 @@ class Desk:
         self.channel = Channel()
         changes = ChangePublisher()
         self.engine = EventWriter(self.journal, changes, "laptop", self.clock)
-        self.channels = AnswerChannels(self.journal, self.engine, self.clock, {"claude-code": self.channel}, host)
+        self.is_complete = True
+        self.channels = AnswerChannels(
+            self.journal, self.engine, self.clock, {"claude-code": self.channel}, host, lambda _wait: self.is_complete
+        )
         changes.on_agent(self.channels.update_agent)
         changes.on_messages(self.channels.receive, types={"wait_answered"})
 
@@ -183,6 +186,21 @@ def test_a_delivery_that_hangs_is_recorded_as_undelivered(monkeypatch: pytest.Mo
         await desk.until_held()
         await desk.answer()
         await desk.until(lambda: desk.wait.undelivered is not None)
+
+    run(story)
+
+
+@pytest.mark.parametrize(("answer", "delivered"), [(ALLOW, False), (Answer(decision="deny"), True)])
+def test_a_request_that_is_not_complete_can_only_be_denied(answer: Answer, *, delivered: bool) -> None:
+    """Nobody could see what would be allowed."""
+
+    async def story(desk: Desk) -> None:
+        desk.is_complete = False
+        await desk.ask()
+        await desk.until_held()
+        await desk.answer(answer)
+        await desk.until(lambda: desk.wait.closed_at is not None or desk.wait.undelivered is not None)
+        assert desk.channel.delivered == ([answer] if delivered else [])
 
     run(story)
 

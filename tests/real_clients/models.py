@@ -243,12 +243,15 @@ class OpenAIModel(ScriptedModel):
 # --- Gemini -----------------------------------------------------------------------------------------------------------
 
 GEMINI_HELPERS = {
-    "state_snapshot": "<state_snapshot>The user tested.</state_snapshot>",
     "next_speaker": '{"reasoning": "done", "next_speaker": "user"}',
     "model_choice": '{"reasoning": "simple", "model_choice": "flash"}',
     "complexity_score": '{"complexity_reasoning": "simple", "complexity_score": 10}',
+    "state_snapshot": "<state_snapshot>The user tested.</state_snapshot>",
 }
-"""What Gemini CLI asks beside the conversation, by a word in the request, and the answer that it understands."""
+"""What Gemini CLI asks beside the conversation, by a word in the request, and the answer that it understands.
+
+The summary is last, because it is part of all later requests.
+"""
 
 
 class _GeminiHandler(_OtherHandler):

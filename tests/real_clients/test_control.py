@@ -16,6 +16,8 @@ from tests.real_clients.homes import HOMES, OtherHome
 from tests.support import running_daemon, wait_until
 
 SEVERAL = "? Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
+START_SECONDS = 180.0
+"""opencode installs a package at its first start."""
 SCRIPT: Script = {
     "Say hello": [reply(text("Hello, I am here."))],
     "Three lines": [reply(text("I have read them."))],
@@ -64,7 +66,7 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
     """`run` registers the agent, each prompt arrives once, Esc stops the turn, and `resume` continues the session."""
     with opened(tmp_path, name) as workspace:
         pane = workspace.in_terminal("run", name, "--name", "runner")
-        wait_until(lambda: shows_input_box(workspace, pane), "the input box")
+        wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
         done = workspace.headspace("send", "runner", "--", "Say hello, and no more.")
         assert (done.stdout, done.stderr) == ("runner received the prompt.\n", ""), screen(workspace, pane)
         agent = workspace.agent("idle", name="runner")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import changes as claude_code_changes
 from claude_headspace.clients.codex import changes as codex
+from claude_headspace.clients.copilot import changes as copilot
 from claude_headspace.clients.gemini import changes as gemini
 from claude_headspace.clients.opencode import changes as opencode
 from claude_headspace.kernel.changes.model import FileEdit
@@ -13,6 +14,7 @@ from claude_headspace.kernel.envelope import Envelope, Origin
 READERS: dict[str, tuple[frozenset[str], Callable[[bytes], tuple[FileEdit, ...]]]] = {
     claude_code.NAME: (claude_code_changes.EDIT_EVENTS, claude_code_changes.file_edits),
     "codex": (codex.EDIT_EVENTS, codex.file_edits),
+    "copilot": (copilot.EDIT_EVENTS, copilot.file_edits),
     "gemini": (gemini.EDIT_EVENTS, gemini.file_edits),
     "opencode": (opencode.EDIT_EVENTS, opencode.file_edits),
 }

@@ -6,6 +6,7 @@ from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code import edits, suggestions
 from claude_headspace.clients.codex import edits as codex_edits
 from claude_headspace.clients.codex import grants as codex_grants
+from claude_headspace.clients.copilot import edits as copilot_edits
 from claude_headspace.clients.gemini import edits as gemini_edits
 from claude_headspace.clients.opencode import edits as opencode_edits
 from claude_headspace.clients.opencode import suggestions as opencode_suggestions
@@ -16,6 +17,7 @@ from claude_headspace.kernel.wait.requested_edit import RequestedEdit
 EDITS: dict[str, Callable[[ToolUse], RequestedEdit | None]] = {
     claude_code.NAME: edits.requested_edit,
     "codex": codex_edits.requested_edit,
+    "copilot": copilot_edits.requested_edit,
     "gemini": gemini_edits.requested_edit,
     "opencode": opencode_edits.requested_edit,
 }

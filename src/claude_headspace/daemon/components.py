@@ -312,7 +312,9 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     return Outputs(
         links,
         remote_actions,
-        AnswerChannels(journal, engine, clock, _channels(base, inputs, read, pane_input), host),
+        AnswerChannels(
+            journal, engine, clock, _channels(base, inputs, read, pane_input), host, partial(_is_complete, requests)
+        ),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
         notifier,
@@ -328,6 +330,11 @@ def _channels(base: Base, inputs: Inputs, read: ReadModel, panes: PaneInput) -> 
     find_call = partial(_call_of, read)
     keystrokes = {name: KeystrokeChannel(reader, find_call, panes) for name, reader in DIALOG_READERS.items()}
     return {**keystrokes, codex.NAME: CodexAnswers(inputs.sources.codex.find_approvals)}
+
+
+def _is_complete(requests: WaitRequests, wait: Wait) -> bool:
+    """Whether people can see all of a request."""
+    return requests.make(wait, everything=True).complete
 
 
 def _call_of(read: ReadModel, wait: Wait) -> ToolUse | None:

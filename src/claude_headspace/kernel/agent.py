@@ -321,7 +321,7 @@ class ReportedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One coding agent, usually a Claude Code in a terminal. It survives `/clear`, compaction, resume and restarts."""
+    """One coding agent, usually in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
     # --- identity ---
     id: str

@@ -50,6 +50,8 @@ class SessionStarted(msgspec.Struct, frozen=True):
 
     source: str
     model: str | None = None
+    with_prompt: bool = False
+    """Whether a prompt follows at once: the client reports a session only then."""
 
 
 class SessionEnded(msgspec.Struct, frozen=True):

@@ -69,7 +69,7 @@ SIGNALS = {
         (
             *("PromptSubmitted", "UserWrote", "AgentWrote", "ToolStarted", "PermissionAsked", "ElicitationAsked"),
             *CALL_ENDS,
-            *("DialogClosed", "TurnStopped", "TurnContinued", "ClientReported"),
+            *("DialogClosed", "TurnStopped", "TurnContinued", "ClientReported", "SessionStarted"),
         ),
     ),
     "idle_at": Signal(

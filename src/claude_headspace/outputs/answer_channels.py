@@ -9,11 +9,12 @@ Rules
 - The answer counts as received when the channel has delivered it (`WaitTaken`).
 - An answer that could not be delivered is recorded as undelivered, with the reason. That wait is then left to the
   terminal.
+- A request of which Headspace did not keep everything is not allowed: nobody could see all of it.
 - Only the daemon on the agent's machine holds and delivers.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
@@ -65,9 +66,17 @@ class AnswerChannels(Loop):
     """All channels, by the name of their client."""
 
     def __init__(
-        self, reader: Reader, recorder: Recorder, clock: Clock, channels: Mapping[str, AnswerChannel], host: str
+        self,
+        reader: Reader,
+        recorder: Recorder,
+        clock: Clock,
+        channels: Mapping[str, AnswerChannel],
+        host: str,
+        is_complete: Callable[[Wait], bool] = lambda _wait: True,
     ) -> None:
         super().__init__()
+        self._is_complete = is_complete
+        """Whether people can see all of a request."""
         self._reader = reader
         self._recorder = recorder
         self._clock = clock
@@ -186,6 +195,8 @@ class AnswerChannels(Loop):
             agent = await asyncio.to_thread(self._reader.agent, wait.agent_id)
             if answer is None or agent is None:
                 return "The answer was not found."
+            if answer.allows and not await asyncio.to_thread(self._is_complete, wait):
+                return "The request is so long that Headspace did not keep all of it."
             async with asyncio.timeout(DELIVERY_SECONDS):
                 await self._channels[agent.client].deliver(agent, wait, answer)
         except HeadspaceError as refusal:

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from claude_headspace.clients.copilot.dialog import read_dialog
-from claude_headspace.clients.dialog import Dialog, Role
+from claude_headspace.clients.copilot.tools import tool_use
+from claude_headspace.clients.dialog import Choice, Dialog, Role, choose, find_mismatch
+from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.wait.answers import Answer
 
 REFUSAL = "No, and tell Copilot what to do differently (Esc to stop)"
 SCREENS = Path(__file__).parent / "screens"
@@ -63,6 +66,18 @@ def test_a_path_outside_the_project() -> None:
         (Role.ALLOW, False),
         (Role.DENY, False),
     ]
+
+
+def test_a_dialog_of_a_hook() -> None:
+    """It shows the tool and all arguments. A refusal takes no text."""
+    dialog = read("permission-hook")
+    assert dialog is not None
+    call = tool_use("bash", {"command": "echo hi", "description": "d"})
+    wait = Wait(id="w", agent_id="a", kind="permission", text="", opened_at=1, tool="bash")
+    assert find_mismatch(dialog, wait, call) is None
+    for other in (tool_use("bash", {"command": "echo hi"}), tool_use("view", call.input)):
+        assert find_mismatch(dialog, wait, other) is not None
+    assert choose(dialog, wait, Answer(decision="deny", message="no")) == Choice(1)
 
 
 def test_a_dialog_that_does_not_fit() -> None:

@@ -120,6 +120,23 @@ def test_a_thread_is_an_agent_from_its_start_to_its_end(tmp_path: Path) -> None:
     watch(tmp_path, story)
 
 
+def test_a_thread_that_is_opened_again_brings_its_agent_back(tmp_path: Path) -> None:
+    """It is the same agent, before its next prompt."""
+
+    async def story(daemon: CodexDaemon, watched: Watched) -> None:
+        await daemon.open("one")
+        await watched.until(one="idle")
+        await daemon.close("one")
+        await watched.until(one="ended")
+        await daemon.open("one")
+        await watched.until(one="idle")
+        await daemon.change("one", ACTIVE)
+        await watched.until(one="working")
+        assert watched.names() == ["idle", "ended", "idle", "working"]
+
+    watch(tmp_path, story)
+
+
 def test_threads_of_one_daemon_are_different_agents(tmp_path: Path) -> None:
     """They share a process, which identifies none of them; sub-agents and ephemeral threads are no agents."""
 

@@ -5,12 +5,15 @@ With `ALLOWED` the client runs all tools without asking. `UNTIL_GO` is a command
 until the file `go` exists.
 """
 
+from typing import TYPE_CHECKING
+
 from tests.real_client.model import Block, refusal, reply, text, tool
 from tests.real_client.scenario import (
     Expected,
     Scenario,
     Step,
     answers,
+    answers_by_api,
     creates_file,
     has,
     has_file,
@@ -28,6 +31,9 @@ from tests.real_client.scenario import (
 )
 from tests.support import wait_until
 
+if TYPE_CHECKING:
+    from tests.real_client.run import Run
+
 CANCELLED = "Request cancelled."
 ALLOWED = ("--approval-mode=yolo",)
 UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
@@ -35,7 +41,11 @@ UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
 
 def reads(words: str) -> Step:
     """Wait until the client shows a text. Without a daemon, only this tells that a turn has ended."""
-    return lambda run: (wait_until(lambda: words in run.client.screen, f"{words!r} on the screen"), None)[1]
+
+    def step(run: "Run") -> None:
+        wait_until(lambda: words in run.client.screen, f"{words!r} on the screen")
+
+    return step
 
 
 def shell(command: str) -> Block:
@@ -68,6 +78,22 @@ INTERRUPTED = Expected(
     ["interrupted: Fix the login", "completed: Try again"],
     ["USER COMMAND: Fix the login", "USER COMMAND: Try again", "AGENT COMPLETION: I tried again."],
 )
+
+PAINT_IT = {"Paint it": [reply(asks("Which colour?", "Red", "Blue")), reply(text("I painted it."))]}
+
+
+def painted(colour: str) -> Expected:
+    """The result of an answered question."""
+    return Expected(
+        ["completed: Paint it"],
+        [
+            "USER COMMAND: Paint it",
+            "AGENT QUESTION: Which colour?",
+            f"USER ANSWER: Which colour? {colour}",
+            "AGENT COMPLETION: I painted it.",
+        ],
+    )
+
 
 TURNS = [
     Scenario(
@@ -158,6 +184,23 @@ TURNS = [
         INTERRUPTED,
     ),
     Scenario(
+        "queued prompt",
+        {"Fix the login": [reply(text("I fixed the login."), streams="words")]} | AGAIN,
+        [
+            *(*starts_with("Fix the login"), reaches("words"), types("Try again"), releases("words")),
+            *(shows("idle", "working"), shows("idle")),
+        ],
+        Expected(
+            ["completed: Fix the login", "completed: Try again"],
+            [
+                "USER COMMAND: Fix the login",
+                "AGENT COMPLETION: I fixed the login.",
+                "USER COMMAND: Try again",
+                "AGENT COMPLETION: I tried again.",
+            ],
+        ),
+    ),
+    Scenario(
         "API error",
         {"Fix the login": [refusal(400)]} | AGAIN,
         [*starts_with("Fix the login"), reads("API Error"), shows("error"), *TRIED_AGAIN],
@@ -174,20 +217,48 @@ TURNS = [
     ),
     Scenario(
         "question",
-        {"Paint it": [reply(asks("Which colour?", "Red", "Blue")), reply(text("I painted it."))]},
+        PAINT_IT,
         [
             *(*starts_with("Paint it"), shows("waiting: question")),
             *(answers("Enter"), shows("working", "idle")),
         ],
-        Expected(
-            ["completed: Paint it"],
-            [
-                "USER COMMAND: Paint it",
-                "AGENT QUESTION: Which colour?",
-                "USER ANSWER: Which colour? Red",
-                "AGENT COMPLETION: I painted it.",
-            ],
-        ),
+        painted("Red"),
+    ),
+    Scenario(
+        "permission approved through Headspace",
+        MAKE_IT,
+        [
+            *(*starts_with("Make it"), shows("waiting: permission"), answers_by_api(decision="allow")),
+            *(shows("working", "idle"), has_file("made")),
+        ],
+        MADE,
+    ),
+    Scenario(
+        "permission denied through Headspace",
+        MAKE_IT | AGAIN,
+        [
+            *(*starts_with("Make it"), shows("waiting: permission"), answers_by_api(decision="deny"), shows("idle")),
+            *(has_no_file("made"), *TRIED_AGAIN),
+        ],
+        NOT_MADE,
+    ),
+    Scenario(
+        "question answered through Headspace",
+        PAINT_IT,
+        [
+            *(*starts_with("Paint it"), shows("waiting: question")),
+            *(answers_by_api(answers={"Which colour?": "Blue"}), shows("working", "idle")),
+        ],
+        painted("Blue"),
+    ),
+    Scenario(
+        "file written after an approval through Headspace",
+        {"Write it": [reply(tool("write_file", file_path="made", content="one\ntwo\n")), reply(text("I wrote it."))]},
+        [
+            *(*starts_with("Write it"), shows("waiting: permission"), has(waits__tool=["write_file"])),
+            *(answers_by_api(decision="allow"), shows("working", "idle"), has_file("made")),
+        ],
+        Expected(["completed: Write it"], ["USER COMMAND: Write it", "AGENT COMPLETION: I wrote it."]),
     ),
     Scenario(
         "guard",
@@ -241,8 +312,12 @@ SESSIONS = [
         GREETINGS,
         [
             *(*GREETED, types("Say hello"), shows("working", "idle"), types("/compress"), shows("working", "idle")),
+            *GOODBYE,
         ],
-        Expected(["completed: Say hello", "completed: Say hello"], [*HELLO_TURNS, *HELLO_TURNS]),
+        Expected(
+            ["completed: Say hello", "completed: Say hello", "completed: Say goodbye"],
+            [*HELLO_TURNS, *HELLO_TURNS, *GOODBYE_TURNS],
+        ),
     ),
     Scenario(
         "two in one directory",

@@ -18,11 +18,11 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         "prompt / err / failed",
         """
         USER COMMAND err
-        AGENT END_OF_TASK {"error": {"message": "scripted error", "code": 400}}
+        AGENT END_OF_TASK scripted error
         """,
     ),
     "apply_patch": (
-        "idle working idle",
+        "working idle",
         "idle",
         "prompt / patch / completed",
         """
@@ -58,7 +58,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         """,
     ),
     "exec": (
-        "idle working idle ended",
+        "working idle ended",
         "ended",
         "prompt / headless / completed",
         """
@@ -67,7 +67,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         """,
     ),
     "first_turn": (
-        "idle working idle",
+        "working idle",
         "idle",
         "prompt / list the files / completed",
         """
@@ -77,7 +77,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         """,
     ),
     "kill9": (
-        "idle working",
+        "working",
         "working",
         "prompt / kill / None",
         """
@@ -102,7 +102,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         """,
     ),
     "resume_esc_tool": (
-        "ended idle working idle",
+        "ended working idle",
         "idle",
         "prompt / tool / interrupted",
         """

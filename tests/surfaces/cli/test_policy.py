@@ -38,7 +38,7 @@ def test_explain_other_tools_modes_and_roles(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     assert "Not valid JSON" in wrong.stderr
     calm = run_headspace(tmp_path, "policy", "explain", "git status")
-    assert calm.stdout.startswith("○ left to Claude Code")
+    assert calm.stdout.startswith("○ left to the client")
 
 
 def test_check(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Rules
   out, and the event's anomaly says so.
 - A sub-agent's report (`agent_id`) never becomes a fact about the main thread's turn or session.
 - Sub-agents run on after the turn of the main thread, and their end does not continue it.
+- SessionStart comes with the first prompt of a session, so the agent works from then on.
 - A prompt that is typed during a turn is reported when the turn takes it in, with the id of that turn.
 """
 
@@ -96,7 +97,8 @@ def _permission_asked(use: ToolUse, _shape: wire.WireTool) -> Fact:
 
 
 def _tool_finished(use: ToolUse, shape: wire.WireTool) -> Fact:
-    result = tools.result_of(shape.tool_response) if use.name in (tools.SPAWN, tools.QUESTION) else wire.WireResult()
+    has_fields = tools.plain_name(use.name) in (tools.SPAWN, tools.QUESTION)
+    result = tools.result_of(shape.tool_response) if has_fields else wire.WireResult()
     return facts.ToolFinished(
         short(use.id),
         short(use.name),
@@ -132,7 +134,7 @@ def _observed(_shape: wire.WireHook) -> Fact:
 
 
 FACTS: dict[str, Callable[[Any], Fact]] = {
-    "SessionStart": lambda shape: facts.SessionStarted(short(shape.source), short(shape.model)),
+    "SessionStart": lambda shape: facts.SessionStarted(short(shape.source), short(shape.model), with_prompt=True),
     "SessionEnd": lambda shape: facts.SessionEnded(short(shape.reason)),
     "UserPromptSubmit": lambda shape: facts.PromptSubmitted(shape.prompt, joins_turn=True),
     "Stop": _stopped,

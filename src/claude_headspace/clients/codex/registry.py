@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.codex.control_protocol import CLOSED, Thread
+from claude_headspace.clients.codex.control_protocol import Status, Thread
 from claude_headspace.clients.registry_entry import Activity, RegistryEntry
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
@@ -21,6 +21,11 @@ WAITS = {
     "waitingOnUserInput": Ask("question", "Codex asks a question"),
 }
 """What an active thread waits for."""
+
+THREAD_CLOSED = "thread closed"
+"""Why the session of a closed thread ended."""
+RESUMED = Status("resumed")
+"""The status of a thread that was opened again. Codex reports only that it is idle or active."""
 
 
 def activity_of(thread: Thread) -> Activity:
@@ -69,7 +74,9 @@ def _fact(thread: Thread) -> Fact:
         case "systemError":
             return facts.TurnFailed("system_error", "Codex reports an error")
         case "closed" | "notLoaded":
-            return facts.SessionEnded(CLOSED)
+            return facts.SessionEnded(THREAD_CLOSED)
+        case "resumed":
+            return facts.SessionStarted("resume")
         case _:
             return facts.Observed()
 

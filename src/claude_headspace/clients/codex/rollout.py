@@ -23,6 +23,7 @@ import msgspec
 
 from claude_headspace.clients.codex import tools
 from claude_headspace.clients.codex.rollout_wire import (
+    WireErrorBody,
     WireItem,
     WirePart,
     WirePayload,
@@ -37,7 +38,7 @@ from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact
 from claude_headspace.kernel.text import one_line, short
-from claude_headspace.kernel.tolerant_json import fit
+from claude_headspace.kernel.tolerant_json import fit, parse
 from claude_headspace.kernel.tools import ToolText
 from claude_headspace.kernel.wait.request import Ask
 
@@ -128,7 +129,9 @@ def _usage(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
     limits = tuple(_limits(payload))
     if tokens or limits:
         window = info.model_context_window if info is not None else None
-        yield facts.UsageMeasured(model=short(stored.model) or None, tokens=tokens, window=window, limits=limits)
+        yield facts.UsageMeasured(
+            model=short(stored.model) or None, tokens=tokens, window=window, cost_usd=stored.cost_usd, limits=limits
+        )
 
 
 def _limits(payload: WirePayload) -> Iterator[facts.RateLimit]:
@@ -143,7 +146,7 @@ def _limits(payload: WirePayload) -> Iterator[facts.RateLimit]:
 
 def _task_complete(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
     if payload.error is not None:
-        yield facts.TurnFailed(_error_kind(payload.error.codex_error_info), payload.error.message)
+        yield facts.TurnFailed(_error_kind(payload.error.codex_error_info), _error_text(payload.error.message))
         return
     ask = Ask("plan", stored.plan) if stored.plan else None
     yield facts.TurnClosed(end=facts.TurnStopped(payload.last_agent_message, leaves_subagents=True, ask=ask))
@@ -153,6 +156,12 @@ def _error_kind(info: object) -> str:
     """The kind of an error: a name, or an object with its name as the only key."""
     name = next(iter(info), "") if isinstance(info, dict) else info
     return short(name) if isinstance(name, str) and name not in ("", "other") else "api_error"
+
+
+def _error_text(message: str) -> str:
+    """The text of an error. Often it is the body of the model's reply."""
+    body = fit(parse(message.encode("utf-8", "replace"))[0], WireErrorBody)[0] if message.startswith("{") else None
+    return (body.error.message if body is not None else "") or message
 
 
 def _turn_aborted(_payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
@@ -169,8 +178,16 @@ def _item(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
         yield facts.UserWrote(text, joins_turn=True)
     elif item.type == "AgentMessage" and (text := _text(item.content)).strip():
         yield facts.AgentWrote(text)
-    elif item.type == "CollabAgentToolCall" and item.tool == tools.SPAWN and item.receiver_thread_ids:
-        yield facts.ToolFinished(short(item.id), tools.SPAWN, background_subagent=short(item.receiver_thread_ids[0]))
+    elif (child := _spawned(item)) is not None:
+        yield facts.ToolFinished(short(item.id), tools.SPAWN, background_subagent=short(child))
+
+
+def _spawned(item: WireItem) -> str | None:
+    """The thread of the sub-agent that a call started, in both versions of sub-agents."""
+    if item.type == "SubAgentActivity":
+        return item.agent_thread_id if item.kind == "started" else None
+    is_spawn = item.type == "CollabAgentToolCall" and item.tool == tools.SPAWN
+    return next(iter(item.receiver_thread_ids), None) if is_spawn else None
 
 
 def _user_message(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:

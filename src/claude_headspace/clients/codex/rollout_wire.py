@@ -12,18 +12,20 @@ class WireLine(msgspec.Struct):
     """One line of a rollout."""
 
     timestamp: str | None = None
+    ordinal: int | None = None
     type: str = ""
     payload: Any = None
 
 
 class WireStored(msgspec.Struct):
-    """A line as it is stored: with the session and the sub-agent of its file, and the plan or model of its turn."""
+    """A line as it is stored: with the session and the sub-agent of its file, and what its turn needs from others."""
 
     session_id: str = ""
     subagent_id: str | None = None
     cwd: str | None = None
     plan: str = ""
     model: str = ""
+    cost_usd: float | None = None
     line: WireLine = msgspec.field(default_factory=WireLine)
 
 
@@ -57,6 +59,8 @@ class WireSessionMeta(msgspec.Struct):
     source: Any = None
     agent_nickname: str | None = None
     agent_role: str | None = None
+    subagent_history_start_ordinal: int | None = None
+    """The first line of a sub-agent's own. The lines before are a copy of its parent's."""
 
 
 class WireError(msgspec.Struct):
@@ -66,9 +70,18 @@ class WireError(msgspec.Struct):
     codex_error_info: Any = None
 
 
-class WireTokens(msgspec.Struct):
-    """Tokens of one reply."""
+class WireErrorBody(msgspec.Struct):
+    """The body of a failed reply of the model."""
 
+    error: WireError = msgspec.field(default_factory=WireError)
+
+
+class WireTokens(msgspec.Struct):
+    """Tokens of one reply, or of all. The input includes the cached tokens, the output those of reasoning."""
+
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
     total_tokens: int | None = None
 
 
@@ -76,6 +89,7 @@ class WireTokenInfo(msgspec.Struct):
     """Context usage."""
 
     last_token_usage: WireTokens | None = None
+    total_token_usage: WireTokens | None = None
     model_context_window: int | None = None
 
 
@@ -109,6 +123,8 @@ class WireItem(msgspec.Struct):
     content: Any = None
     tool: str = ""
     receiver_thread_ids: list[str] = []
+    kind: str = ""
+    agent_thread_id: str | None = None
 
 
 class WirePayload(msgspec.Struct):

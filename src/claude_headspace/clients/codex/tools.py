@@ -34,6 +34,8 @@ TOOLS: dict[str, Tool] = {
 
 SHELL_NAMES = ("exec_command", "shell", "shell_command", "local_shell")
 """The model's names of the shell tool."""
+NAMESPACES = ("collaboration", "multi_agent_v1")
+"""Groups of tools. Hooks may put the name of the group directly before that of the tool."""
 MCP_PREFIX = "mcp__"
 MCP_TOOL, OTHER_TOOL = Tool(kind=ToolKind.MCP), Tool(kind=ToolKind.OTHER)
 
@@ -51,7 +53,12 @@ REASON = "description"
 
 def find_tool(name: str) -> Tool:
     """Look a tool up by its name."""
-    return TOOLS.get(name) or (MCP_TOOL if name.startswith(MCP_PREFIX) else OTHER_TOOL)
+    return TOOLS.get(plain_name(name)) or (MCP_TOOL if name.startswith(MCP_PREFIX) else OTHER_TOOL)
+
+
+def plain_name(name: str) -> str:
+    """The name of a tool without its group."""
+    return next((name.removeprefix(group) for group in NAMESPACES if name.startswith(group)), name)
 
 
 def tool_use(name: str, tool_input: Any, call_id: str | None, result: object = None) -> ToolUse:
@@ -73,9 +80,8 @@ def tool_use(name: str, tool_input: Any, call_id: str | None, result: object = N
 
 def normalize_call(name: str, namespace: str, arguments: Any) -> tuple[str, Any]:
     """The name and the input of a call as hooks have them, from those of the model."""
-    given = (
-        parse(arguments.encode("utf-8", "replace"))[0] if isinstance(arguments, str) and name != PATCH else arguments
-    )
+    is_json = isinstance(arguments, str) and name != PATCH
+    given = parse(arguments.encode("utf-8", "replace"))[0] if is_json else arguments
     if name in SHELL_NAMES and isinstance(given, dict):
         return SHELL, {"command": _command_line(given.get("cmd", given.get("command")))}
     if name == PATCH:

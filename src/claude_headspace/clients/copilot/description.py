@@ -38,6 +38,8 @@ CLIENT = Client(
         Capability.ANSWER_PERMISSION: "With keys in its tmux pane, if the screen shows the same request.",
         Capability.ANSWER_QUESTION: "The same, for a question with one field. Forms are answered in the terminal.",
         Capability.CONTEXT: "At the start of a session and with a prompt, not between tool calls.",
+        Capability.CHANGES: "From `create` and `edit`. Files that `apply_patch` changes are only known from git.",
+        Capability.SUBAGENTS: "A sub-agent of a sub-agent is listed like one of the agent.",
         Capability.IMPORT: "From `session-state/*/events.jsonl`.",
     },
 )

@@ -9,19 +9,20 @@ REGISTERED = {
     "SessionEnd": "a context window closes: the agent ended, or starts a new one",
     "UserPromptSubmit": "a command starts",
     "PreToolUse": "a tool is about to run; guard rules decide here",
-    "PermissionRequest": "the agent may ask for a permission",
-    "Notification": "the agent waits for a permission or for the answer to a question",
     "PostToolUse": "a tool call finished, and with it its wait",
     "PostToolUseFailure": "a tool call failed",
-    "Stop": "the turn ended: done, or with a question",
+    "Stop": "the turn ended",
     "SubagentStart": "a sub-agent started",
     "SubagentStop": "a sub-agent finished",
     "PreCompact": "the agent compacts its context",
-    "ErrorOccurred": "the turn ended in an error",
 }
 """The registered events, and what each reports."""
 
-NOT_REGISTERED: dict[str, str] = {}
+NOT_REGISTERED: dict[str, str] = {
+    "PermissionRequest": "fires before the dialog, also if there is none, and delays it; the transcript reports it",
+    "Notification": "does not say which call or question it is about; the transcript and PreToolUse do",
+    "ErrorOccurred": "also fires for errors after which Copilot tries again; the transcript reports the end of a turn",
+}
 """The events that are not registered, and why."""
 
 TIMEOUT_SECONDS = 5

@@ -69,18 +69,22 @@ def _tool_use(name: str, shape: WireHook) -> ToolUse | None:
         result = shape.tool_response if name == "AfterTool" else None
         return tools.tool_use(shape.tool_name, shape.tool_input, result)
     if name == "Notification" and shape.notification_type == NOTIFICATION:
-        return _asked_use(fit(shape.details, WireDetails)[0])
+        return _asked_use(fit(shape.details, WireDetails)[0], shape.cwd or "")
     return None
 
 
-def _asked_use(details: WireDetails) -> ToolUse | None:
-    """The call that a dialog is about, as far as the dialog shows it. None for a question: its call has it."""
+def _asked_use(details: WireDetails, cwd: str) -> ToolUse | None:
+    """The call that a dialog is about, as far as the dialog shows it. None for a question: its call has it.
+
+    The dialog on the screen names a file of the project by its relative path.
+    """
     match details.type:
         case "exec":
             return tools.tool_use(tools.SHELL, {"command": details.command})
         case "edit":
             tool = tools.WRITE if details.title.startswith(messages.WRITE_TITLE) else tools.EDIT
-            return tools.tool_use(tool, {"file_path": details.file_path, "content": details.new_content})
+            path = details.file_path.removeprefix(f"{cwd}/") if cwd else details.file_path
+            return tools.tool_use(tool, {"file_path": path, "content": details.new_content})
         case "mcp":
             name = f"{tools.MCP_PREFIX}{details.server_name}_{details.tool_name}"
             return tools.tool_use(name, {})

@@ -6,7 +6,7 @@ Hooks have no ids of calls: a call is identified by its tool and the digest of i
 from collections.abc import Iterator
 
 from claude_headspace.clients.claude_code.tools import digest
-from claude_headspace.clients.gemini.wire import WireInput
+from claude_headspace.clients.gemini.wire import WireInput, WireQuestion
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.policy.call import Use
 from claude_headspace.kernel.text import one_line, short
@@ -41,6 +41,9 @@ MCP_PREFIX = "mcp_"
 """Tools of MCP servers are called `mcp_<server>_<tool>`."""
 MCP_TOOL = Tool(kind=ToolKind.MCP)
 OTHER_TOOL = Tool(kind=ToolKind.OTHER)
+
+YES_OR_NO = (Option("Yes"), Option("No"))
+"""The options of a question of the type `yesno`."""
 
 SUMMARY_FIELDS = ("command", "file_path", "pattern", "url", "query", "dir_path", "path", "prompt", "agent_name")
 """The input fields that people recognise a call by; the first that is set counts."""
@@ -89,13 +92,17 @@ def _ask(kind: str, given: WireInput) -> Ask:
         Question(
             each.question,
             each.header,
-            tuple(Option(option.label, option.description) for option in each.options),
+            YES_OR_NO if each.type == "yesno" else _options(each),
             each.several,
         )
         for each in given.questions
     )
     text = "\n".join(question.text for question in questions) or given.plan or given.plan_path
     return Ask(kind, text, questions)
+
+
+def _options(question: WireQuestion) -> tuple[Option, ...]:
+    return tuple(Option(option.label, option.description) for option in question.options)
 
 
 def _files(tool: Tool, given: object) -> Iterator[FileUse]:

@@ -67,8 +67,9 @@ class WireOption(msgspec.Struct):
 
 
 class WireQuestion(msgspec.Struct):
-    """A question to the user."""
+    """A question to the user. `type` is choice, text or yesno."""
 
+    type: str = ""
     question: str = ""
     header: str = ""
     options: list[WireOption] = []

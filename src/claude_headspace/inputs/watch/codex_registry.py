@@ -7,6 +7,7 @@ Rules
 - A thread that is open in a daemon is a running session. It ends when the daemon closes it, or when the daemon is gone.
 - A report counts after it has stayed unchanged for a moment: hooks and the rollout report the same with more details.
   Only the end of a dialog counts at once, because nothing else reports it.
+- A thread that is opened again after its end brings its agent back.
 - Only reports that change an agent are submitted.
 - A daemon whose connection ended is connected again.
 """
@@ -23,7 +24,7 @@ import structlog
 from claude_headspace.background import Loop
 from claude_headspace.clients.codex.control_protocol import CLOSED, Approval, Status, Thread
 from claude_headspace.clients.codex.control_socket import ControlSocket, socket_path
-from claude_headspace.clients.codex.registry import activity_of, make_entry
+from claude_headspace.clients.codex.registry import RESUMED, activity_of, make_entry
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.registry_entry import Activity
 from claude_headspace.inputs.watch.agent_cache import AgentCache
@@ -78,6 +79,7 @@ class CodexRegistry(Loop):
         self._processes: dict[Path, Observations] = {}
         self._reports: dict[str, Report] = {}
         self._due: asyncio.Queue[Report] = asyncio.Queue()
+        self._searched = asyncio.Event()
         self.on_approvals: Callable[[], None] = lambda: None
         """Called when an approval can or cannot be answered any more."""
 
@@ -125,7 +127,8 @@ class CodexRegistry(Loop):
         worker = asyncio.create_task(self._submit_reports(), name="codex reports")
         try:
             while True:
-                self._connect()
+                self._connect(await asyncio.to_thread(self._find_sockets))
+                self._searched.set()
                 await asyncio.sleep(RETRY_SECONDS)
         finally:
             tasks = (worker, *self._connections.values())
@@ -133,11 +136,14 @@ class CodexRegistry(Loop):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _connect(self) -> None:
+    def _find_sockets(self) -> list[Path]:
+        return [path for path in map(socket_path, self._config_dirs()) if path.exists()]
+
+    def _connect(self, paths: Sequence[Path]) -> None:
         """Connect with every daemon that is not connected."""
-        for path in map(socket_path, self._config_dirs()):
+        for path in paths:
             task = self._connections.get(path)
-            if (task is None or task.done()) and path.exists():
+            if task is None or task.done():
                 if path not in self._sockets:
                     self._sockets[path] = ControlSocket(path, self._report, self._approvals_changed)
                 self._connections[path] = asyncio.create_task(self._follow(path), name="codex daemon")
@@ -150,6 +156,9 @@ class CodexRegistry(Loop):
             await control.run()
         except OSError as error:  # the file of a daemon that is gone stays
             log.debug("codex_socket_failed", path=str(path), reason=str(error))
+        except Exception as error:  # the next round connects again
+            self.failure = str(error)
+            log.exception("codex_socket_failed", path=str(path))
         finally:
             loading.cancel()
             if control.pid is not None and not is_alive(control.pid):
@@ -176,8 +185,11 @@ class CodexRegistry(Loop):
         """Wait until the threads of every daemon have been read once, for a short time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_CHECK_SECONDS):
-                for control in tuple(self._sockets.values()):
-                    await control.loaded.wait()
+                await self._searched.wait()
+                for path, connection in tuple(self._connections.items()):
+                    loaded = asyncio.ensure_future(self._sockets[path].loaded.wait())
+                    await asyncio.wait((connection, loaded), return_when=asyncio.FIRST_COMPLETED)
+                    loaded.cancel()
 
     async def check(self) -> None:
         """Process every thread again: a hook may have made its report new."""
@@ -208,8 +220,9 @@ class CodexRegistry(Loop):
         """How long a report must stay unchanged before it counts."""
         if before is not None and _ends_dialog(before.thread, thread):
             return 0.0
-        is_known = self._agents.find_by_session(thread.id) is not None
-        return SETTLE_SECONDS if is_known and thread.status.type in ("idle", "active") else LAST_HOOK_SECONDS
+        agent = self._agents.find_by_session(thread.id)
+        is_running = agent is not None and agent.ended_at is None
+        return SETTLE_SECONDS if is_running and thread.status.type in ("idle", "active") else LAST_HOOK_SECONDS
 
     def _submit_later(self, report: Report, seconds: float) -> None:
         asyncio.get_running_loop().call_later(seconds, self._due.put_nowait, report)
@@ -234,6 +247,8 @@ class CodexRegistry(Loop):
             self._reports.pop(thread.id, None)
         if self._is_repetition(report, agent):
             return
+        if agent is not None and agent.ended_at is not None:
+            thread = msgspec.structs.replace(thread, status=RESUMED)
         entry, raw = make_entry(thread, report.socket.pid, report.at)
         process = self._processes.get(report.socket.path, Observations())
         envelope = await self._envelopes.registry_entry(entry, raw, Observations() if is_closed else process)
@@ -243,8 +258,10 @@ class CodexRegistry(Loop):
     def _is_repetition(self, report: Report, agent: Agent | None) -> bool:
         """Whether the agent shows what is reported, or a sub-agent proves that the session is not idle yet."""
         status = report.thread.status.type
-        if agent is None or agent.ended_at is not None:
+        if agent is None:
             return status == CLOSED
+        if agent.ended_at is not None:
+            return status == CLOSED or report.at <= agent.ended_at
         if status == "systemError":
             return agent.state not in (AgentState.WORKING, AgentState.WAITING)
         return status == "idle" and bool(agent.running_subagents) and self._has_busy_child(report)

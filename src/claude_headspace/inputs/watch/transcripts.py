@@ -9,8 +9,8 @@ Rules
 - Lines older than the first read of a config dir are history and left to `headspace import`, except for
   sessions that are still open.
 - A session without a client that is known from its transcript alone has ended with its last line.
-- The first lines of a session wait for its first hook while an agent that `headspace run` registered has no session:
-  only the hook tells whether it is the session of that agent.
+- The first lines of a session wait for its first hook while an agent that `headspace run` registered has no session, or
+  if no registry names the process: only the hook tells whether it is the session of a known agent.
 - Lines written while the daemon was down are submitted together with the spooled hooks, in the order of their times.
   Otherwise hooks and lines of a long session would not be recognised as the same.
 """
@@ -56,6 +56,8 @@ TimedLine = tuple[Micros, str, bytes, Line]
 
 FIRST_HOOK_SECONDS = 10.0
 """How long the first lines of a session wait for its first hook."""
+PROCESS_HOOK_SECONDS = 2.0
+"""How long they wait if only a hook can tell which process opened the session."""
 HOOK_CHECK_SECONDS = 0.2
 SAVE_SECONDS = 5.0
 RETRY_SECONDS = 2.0
@@ -88,6 +90,7 @@ class TranscriptFollower(Loop):
         self._files = TRANSCRIPT_FILES[envelopes.client]
         is_default = envelopes.client == catalog.DEFAULT
         self._reader = f"tail:{envelopes.host}" if is_default else f"tail:{envelopes.host}:{envelopes.client}"
+        self._hooks_name_process = not is_default
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._agents = agents
@@ -294,14 +297,21 @@ class TranscriptFollower(Loop):
         return chunk.has_more and chunk.offset != before.offset
 
     def _awaits_hook(self, path: str) -> bool:
-        """Whether the session of a file is new, and perhaps that of an agent whose client has not reported yet."""
+        """Whether the session of a file is new, and its first hook may still connect it with a known agent."""
         session = self._files.session_of(path)
         is_new = bool(session) and path not in self._read_positions and self._agents.find_by_session(session) is None
-        if not is_new or next(self._agents.awaited(self._envelopes.client), None) is None:
+        now, longest = self._clock(), self._longest_wait() if is_new else 0.0
+        if not longest:
             self._waiting_since.pop(path, None)
             return False
-        now = self._clock()
-        return now - self._waiting_since.setdefault(path, now) < FIRST_HOOK_SECONDS * SECOND
+        return now - self._waiting_since.setdefault(path, now) < longest * SECOND
+
+    def _longest_wait(self) -> float:
+        """How long a new session waits for its first hook: longer if an agent has no session yet."""
+        if next(self._agents.awaited(self._envelopes.client), None) is not None:
+            return FIRST_HOOK_SECONDS
+        is_new_file = self._hooks_name_process and self._caught_up.is_set() and not self._registry.exists()
+        return PROCESS_HOOK_SECONDS if is_new_file else 0.0
 
     async def _read_chunk(self, path: str) -> Chunk | None:
         """Read the next chunk of a file and advance its position. None if it may not or cannot be read."""

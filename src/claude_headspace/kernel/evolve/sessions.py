@@ -74,7 +74,7 @@ def record_reading(change: Change, event: Event) -> None:
 def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
-        return began is not None and began > ended_at
+        return isinstance(event.fact, facts.SessionStarted) or (began is not None and began > ended_at)
     parts = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
     return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in parts)
 
@@ -177,6 +177,8 @@ def session_started(change: Change, meta: Meta, fact: facts.SessionStarted) -> N
         agent.compaction_ended_at = max(agent.compaction_ended_at, meta.at)
     else:
         end_all_before(change, meta.at, "a new session started", client_is_new=fact.source != "clear")
+    if fact.with_prompt and meta.at >= agent.idle_at:
+        agent.busy_at = max(agent.busy_at, meta.at + 1)
     _apply_early_end(change, meta)
 
 

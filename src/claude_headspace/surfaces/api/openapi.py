@@ -68,7 +68,7 @@ class EndpointTable(list[Endpoint]):
 HOOK = Endpoint(
     "POST",
     "/hook/{event}",
-    "Report a Claude Code hook event. The event name is in kebab case; unknown events are stored, too.",
+    "Report a hook event of a client. Names of Claude Code are in kebab case; unknown events are stored, too.",
     None,
     HookReply,
     scope="ingest",
@@ -90,7 +90,7 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     components["Error"] = ERROR_SCHEMA
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Headspace", "version": __version__, "description": "Mission control for Claude Code."},
+        "info": {"title": "Headspace", "version": __version__, "description": "Mission control for coding agents."},
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }

@@ -37,6 +37,8 @@ REUSE: Micros = 15 * SECOND
 """How long the result of another machine is used."""
 MAX_REUSED = 100
 NOT_HELD = "its dialog cannot be answered through Headspace"
+NO_HOOK = "its hook has ended"
+"""The same for a client that is answered in another way than by the reply to a hook."""
 
 
 class RequestQuery(msgspec.Struct, frozen=True):
@@ -60,8 +62,9 @@ class WaitRequests:
         wait = await asyncio.to_thread(self._read.waits.find, query.wait_id)
         return await asyncio.to_thread(self.make, wait, everything=query.everything)
 
-    def make(self, wait: Wait, *, everything: bool, problem: str = NOT_HELD) -> RequestView:
+    def make(self, wait: Wait, *, everything: bool, problem: str = "") -> RequestView:
         """The request of a wait. `problem` is why its file cannot be read if its hook is not held here."""
+        problem = problem or (NO_HOOK if wait.held_until else NOT_HELD)
         held = self._held_event(wait)
         event = held or self._read.waits.hook_of(wait)
         if event is not None and event.tool is not None:
@@ -123,7 +126,7 @@ class WaitDetails:
         return grant_options(agent.client, wait.suggestions)
 
     async def _request(self, agent: Agent, wait: Wait, *, everything: bool) -> RequestView:
-        problem = NOT_HELD
+        problem = ""
         if wait.held_until and agent.host != self._host:
             try:
                 return await self._remote_request(agent, RequestQuery(wait.id, everything))

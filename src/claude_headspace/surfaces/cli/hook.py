@@ -2,7 +2,7 @@
 
 The event goes to the spool, as with the installed hook script (docs/hooks.md), so it is not lost while no daemon runs.
 It never asks: guard rules do not apply to tool calls that only this command reports, and `headspace why` says so.
-Prints nothing and always exits with 0: a hook must never disturb Claude Code.
+Prints nothing and always exits with 0: a hook must never disturb a client.
 """
 
 import json

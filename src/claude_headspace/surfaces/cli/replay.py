@@ -79,7 +79,7 @@ def _show_at(client: ApiClient, agent: str, time: str, as_json: bool) -> None:
 
 @examples("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
 def export(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or a session by its Claude Code id.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or a session by its id in the client.")],
     file: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; default: standard output.")] = None,
 ) -> None:
     """Export the log of an agent as JSON lines.

@@ -35,7 +35,7 @@ def systemd_unit(program: Sequence[str], env: Mapping[str, str]) -> str:
     words = [_quoted(word).replace("$", "$$") for word in program]
     return (
         "[Unit]\n"
-        "Description=Headspace, mission control for Claude Code\n"
+        "Description=Headspace, mission control for coding agents\n"
         "\n"
         "[Service]\n"
         f"ExecStart={' '.join(words)}\n"

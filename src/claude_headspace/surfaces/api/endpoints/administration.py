@@ -153,7 +153,7 @@ class TranscriptImport(msgspec.Struct, frozen=True):
 
 @endpoints.get("/api/agents/{agent}/export", produces=NDJSON)
 async def export(context: ApiContext, request: Request) -> Response:
-    """The log of an agent, or of one session by Claude Code's session id, as JSON lines for an import elsewhere."""
+    """The log of an agent, or of one session by its client's id, as JSON lines for an import elsewhere."""
     reference = request.path_params["agent"]
     if (agent := await asyncio.to_thread(context.read.agents.of_session, reference)) is not None:
         lines = context.read.events.export(agent, session_id=reference)

@@ -16,7 +16,7 @@ RULINGS = {
     "ask": ("◆ asked", "waiting"),
     "warn": ("◆ warned", "strong"),
     "allow": ("○ allowed", ""),
-    "abstain": ("○ left to Claude Code", ""),
+    "abstain": ("○ left to the client", ""),
 }
 """Verdicts with the symbols of agent states, and their roles."""
 
@@ -25,7 +25,7 @@ DECISIONS = {
     "ask": ("◆ ask", "waiting"),
     "warn": ("◆ warn", "strong"),
     "allow": ("○ allow", ""),
-    "abstain": ("○ left to Claude Code", ""),
+    "abstain": ("○ left to the client", ""),
 }
 """The same for a tool call that has not run."""
 
