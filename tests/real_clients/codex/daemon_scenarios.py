@@ -130,6 +130,18 @@ SCENARIOS = [
         Expected([f"interrupted: {PROMPT}"], [f"USER COMMAND: {PROMPT}"]),
     ),
     Scenario(
+        "resumed after it was quit",
+        {PROMPT: [reply(text("I made it."))], "And this": [reply(text("I did that."))]},
+        [
+            *(*starts_with(PROMPT), shows("idle"), types("/quit"), starts("resume", "--last")),
+            *(shows("ended", "idle"), types("And this"), shows("working", "idle"), ends_codex(), shows("ended")),
+        ],
+        Expected(
+            [f"completed: {PROMPT}", "completed: And this"],
+            [*TURNS, "USER COMMAND: And this", "AGENT COMPLETION: I did that."],
+        ),
+    ),
+    Scenario(
         "quit",
         {PROMPT: [reply(text("I made it."))]},
         [*starts_with(PROMPT), shows("idle"), types("/quit"), pauses(30), shows("ended")],
