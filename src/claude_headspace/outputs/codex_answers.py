@@ -9,6 +9,7 @@ Rules
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from claude_headspace.clients.codex.control_protocol import Approval
 from claude_headspace.clients.codex.control_socket import ControlSocket
@@ -46,10 +47,11 @@ class CodexAnswers:
         control, approval = found
         try:
             await control.answer(approval, decide(wait, answer))
-            if answer.decision == "deny" and answer.message:
-                await control.steer(approval, answer.message)
         except OSError as error:
             raise _refusal(f"Codex did not take the answer: {error}.") from error
+        if answer.decision == "deny" and answer.message:
+            with suppress(OSError):  # the call is denied in any case
+                await control.steer(approval, answer.message)
 
     def _find(self, agent: Agent, wait: Wait) -> tuple[ControlSocket, Approval] | None:
         thread_id = wait.subagent_id or (agent.session.client_id if agent.session is not None else "")

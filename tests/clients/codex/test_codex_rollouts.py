@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.clients.codex import transcript_files
+from claude_headspace.clients.prices import PRICES
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 
@@ -184,3 +185,25 @@ def test_usage_names_the_model_of_its_turn(tmp_path: Path) -> None:
     usage = event("token_count", info={"last_token_usage": {"total_tokens": 9}})
     path = rollout(tmp_path, MAIN, [META, line("turn_context", cwd="/code", model="gpt-6"), usage])
     assert found(path) == [facts.UsageMeasured(model="gpt-6", tokens=9)]
+
+
+def test_cost_is_computed_from_all_tokens(tmp_path: Path) -> None:
+    """For a known model, also if the file was read before. Several models, or an unknown one: the cost is unknown."""
+    totals = {"input_tokens": 2_000_000, "cached_input_tokens": 1_000_000, "output_tokens": 1_000_000}
+    usage = event("token_count", info={"last_token_usage": {"total_tokens": 9}, "total_token_usage": totals})
+
+    def cost(thread: str, *models: str) -> tuple[object, object]:
+        turns = [line("turn_context", model=model) for model in models]
+        path = rollout(tmp_path, thread, [META, *turns, usage])
+        whole = found(path)[-1]
+        transcript_files._models.pop(path)
+        rest = found(path, Path(path).read_bytes().rindex(b'{"timestamp"'))[-1]
+        assert isinstance(whole, facts.UsageMeasured)
+        assert isinstance(rest, facts.UsageMeasured)
+        return whole.cost_usd, rest.cost_usd
+
+    price = PRICES["gpt-6.1-sol"]
+    expected = price.input + price.cached + price.output
+    assert cost(MAIN, "gpt-6.1-sol", "gpt-6.1-sol") == (expected, expected)
+    assert cost(CHILD, "gpt-6.1-sol", "gpt-6-astra") == (None, None)
+    assert cost("01a1e1b7-47a1-72b3-9d04-e545d74921fa", "lab-model") == (None, None)

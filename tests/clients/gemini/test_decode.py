@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.gemini.chat import Chat
 from claude_headspace.clients.gemini.hook_kinds import KINDS
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
@@ -133,3 +134,17 @@ def test_any_type_in_any_field_is_decoded(name: str, value: object) -> None:
     body = msgspec.json.decode(next(raw for stem, raw in RECORDED.items() if stem.partition(".")[0] == name))
     for field in body:
         assert isinstance(event(name, body | {field: value}), Event)
+
+
+RECORDINGS = sorted(Path(__file__).parents[2].joinpath("replay").rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_lines_of_every_client_are_decoded(path: Path) -> None:
+    """A line of another client's recording never raises, as a hook, as a stored line, or as a line of a chat."""
+    chat = Chat()
+    for raw in path.read_bytes().splitlines()[:40]:
+        list(chat.read(raw))
+        for part in ("message", "calls", "subagent", "stopped"):
+            event("TranscriptLine", b'{"session_id":"s","part":"' + part.encode() + b'","line":' + raw + b"}")
+        event("AfterTool", raw)

@@ -1,5 +1,6 @@
 // Plays recorded events to the plugin: node play.mjs PLUGIN. Each line of stdin is one event or hook, with its time in `ms`.
-// Prints one line for every hook that threw, and for every answer that the plugin gave to the client.
+// `stall` keeps the process busy for that many milliseconds, so that no timer runs. Prints one line for every hook that
+// threw, and for every answer that the plugin gave to the client.
 import readline from "node:readline"
 import { pathToFileURL } from "node:url"
 
@@ -34,12 +35,14 @@ async function call(name, value) {
 }
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
-  const { ms, act, ...rest } = JSON.parse(line)
+  const { ms, act, stall, ...rest } = JSON.parse(line)
   if (ms !== undefined) Date.now = () => 1790000000000 + ms
   else Date.now = realNow
   for (const [name, value] of Object.entries(rest)) {
     try {
-      await call(name, value)
+      const called = call(name, value)
+      for (const end = performance.now() + (stall ?? 0); performance.now() < end; );
+      await called
     } catch (error) {
       print({ thrown: error.message, hook: name })
     }

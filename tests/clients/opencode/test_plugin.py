@@ -173,6 +173,13 @@ def test_a_long_command_is_judged_completely(daemon: RunningDaemon, player: Play
     assert "too long" in thrown["thrown"]
 
 
+def test_a_busy_client_waits_for_the_verdict(daemon: RunningDaemon, player: Player) -> None:
+    """Time in which the client runs no timers does not count: it could not have received the reply."""
+    wait_until((daemon.home / "asked" / "opencode.tool.execute.before").exists, "calls to be judged")
+    [thrown] = player.play(before("rm -rf /") | {"stall": 3_000})
+    assert "rm" in thrown["thrown"]
+
+
 def test_call_ids_can_repeat(daemon: RunningDaemon, player: Player) -> None:
     """Some models count their calls from the beginning in each message."""
     for _ in range(2):

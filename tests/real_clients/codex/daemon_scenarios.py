@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tests.real_client.run import Run
 
 PROMPT = "Make it"
-FAILURE = '{"error": {"message": "scripted failure", "code": 400, "status": "FAILED", "type": "scripted"}}'
 PATCH = "*** Begin Patch\n*** Add File: made\n+hello\n*** End Patch\n"
 
 
@@ -130,6 +129,18 @@ SCENARIOS = [
         Expected([f"interrupted: {PROMPT}"], [f"USER COMMAND: {PROMPT}"]),
     ),
     Scenario(
+        "resumed after it was quit",
+        {PROMPT: [reply(text("I made it."))], "And this": [reply(text("I did that."))]},
+        [
+            *(*starts_with(PROMPT), shows("idle"), types("/quit"), starts("resume", "--last")),
+            *(shows("ended", "idle"), types("And this"), shows("working", "idle"), ends_codex(), shows("ended")),
+        ],
+        Expected(
+            [f"completed: {PROMPT}", "completed: And this"],
+            [*TURNS, "USER COMMAND: And this", "AGENT COMPLETION: I did that."],
+        ),
+    ),
+    Scenario(
         "quit",
         {PROMPT: [reply(text("I made it."))]},
         [*starts_with(PROMPT), shows("idle"), types("/quit"), pauses(30), shows("ended")],
@@ -172,7 +183,7 @@ SCENARIOS = [
         "API error",
         {PROMPT: [refusal(400)]},
         [*starts_with(PROMPT), shows("error"), ends_codex(), shows("ended")],
-        Expected([f"failed: {PROMPT}"], [f"USER COMMAND: {PROMPT}", f"AGENT END_OF_TASK: {FAILURE}"]),
+        Expected([f"failed: {PROMPT}"], [f"USER COMMAND: {PROMPT}", "AGENT END_OF_TASK: scripted failure"]),
     ),
 ]
 WITHOUT_DAEMON = [

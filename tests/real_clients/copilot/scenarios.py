@@ -5,6 +5,8 @@ is a command that creates the file `made` and runs until the file `go` exists. T
 dialog.
 """
 
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from typing import Any
@@ -33,7 +35,7 @@ from tests.real_client.scenario import (
     starts_with,
     types,
 )
-from tests.support import wait_until
+from tests.support import LIMIT_SECONDS, environment, wait_until
 
 ALLOWED = ("--allow-all-tools",)
 TRIES = 8
@@ -50,6 +52,28 @@ def question(words: str, *options: str) -> Block:
     colour: dict[str, Any] = {"type": "string", "title": "Choice", "enum": list(options)}
     schema = {"type": "object", "properties": {"choice": colour}, "required": ["choice"]}
     return tool("ask_user", message=words, requestedSchema=schema)
+
+
+def installs_claude_code_hooks() -> Step:
+    """Install the hooks of Claude Code in the project, where Copilot CLI runs them, too."""
+
+    def step(run: Run) -> None:
+        options = ("install", "--yes", "--client=claude-code", f"--config-dir={run.home.project / '.claude'}")
+        subprocess.run(
+            [sys.executable, "-m", "claude_headspace", *options],
+            env=environment(run.installation.root),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            check=True,
+        )
+
+    return step
+
+
+def removes_own_hooks() -> Step:
+    """Remove the hooks of Copilot CLI."""
+    return lambda run: (run.home.config_dir / "hooks" / "headspace.json").unlink()
 
 
 def helper(prompt: str, description: str) -> Block:
@@ -273,7 +297,25 @@ SESSIONS = [
     ),
 ]
 
-ALL = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *SUBAGENTS, *SESSIONS]
+PROJECT_HOOKS = [
+    Scenario(
+        "hooks of Claude Code in the project",
+        MAKE_IT,
+        [installs_claude_code_hooks(), *RUNNING, has(client="copilot"), creates_file("go"), shows("idle")],
+        MADE,
+    ),
+    Scenario(
+        "hooks of Claude Code in the project alone",
+        MAKE_IT,
+        [
+            *(installs_claude_code_hooks(), removes_own_hooks()),
+            *(*RUNNING, has(client="copilot"), creates_file("go"), shows("idle")),
+        ],
+        MADE,
+    ),
+]
+
+ALL = [*TURNS, *PERMISSIONS, *INTERRUPTS, *QUESTIONS, *SUBAGENTS, *SESSIONS, *PROJECT_HOOKS]
 WITHOUT_DAEMON = (
     "text turn",
     "API error",

@@ -228,7 +228,10 @@ SESSIONS = [
         "headless",
         GREETINGS,
         [runs_headless("run", "Say hello"), shows("idle", "working", "idle", "ended")],
-        HELLO_DONE,
+        Expected(
+            ['completed: "Say hello"'],
+            ['USER COMMAND: "Say hello"', "AGENT COMPLETION: Hello."],  # the client's quotes
+        ),
     ),
     Scenario(
         "daemon killed and restarted in a turn",

@@ -21,7 +21,6 @@ CLIENT = Client(
         Capability.ASK: "Codex has no reply to a hook that asks the user, so a call that a rule asks about is denied.",
         Capability.ANSWER_QUESTION: "Codex takes answers to its questions only in its terminal.",
         Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",
-        Capability.COST: "Codex reports tokens but no prices.",
         Capability.STATUS_LINE: "Codex has no status line that runs a program.",
         Capability.SUPERVISE: "Headspace does not restart Codex: it compacts its context itself.",
     },
@@ -32,6 +31,7 @@ CLIENT = Client(
         Capability.DENY: "Before every call. A command that continues after Esc is not stopped.",
         Capability.SUBAGENTS: "They run on after the turn of the main thread; the agent works until they end.",
         Capability.CHANGES: "From `apply_patch`, with line numbers relative to each part. Deleted files only from git.",
+        Capability.COST: "Computed from tokens and a table of prices, without sub-agents, for sessions with one model.",
         Capability.IMPORT: "From the rollouts below `sessions/`.",
     },
 )

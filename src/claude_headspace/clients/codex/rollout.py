@@ -129,7 +129,9 @@ def _usage(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
     limits = tuple(_limits(payload))
     if tokens or limits:
         window = info.model_context_window if info is not None else None
-        yield facts.UsageMeasured(model=short(stored.model) or None, tokens=tokens, window=window, limits=limits)
+        yield facts.UsageMeasured(
+            model=short(stored.model) or None, tokens=tokens, window=window, cost_usd=stored.cost_usd, limits=limits
+        )
 
 
 def _limits(payload: WirePayload) -> Iterator[facts.RateLimit]:

@@ -18,13 +18,14 @@ class WireLine(msgspec.Struct):
 
 
 class WireStored(msgspec.Struct):
-    """A line as it is stored: with the session and the sub-agent of its file, and the plan or model of its turn."""
+    """A line as it is stored: with the session and the sub-agent of its file, and what its turn needs from others."""
 
     session_id: str = ""
     subagent_id: str | None = None
     cwd: str | None = None
     plan: str = ""
     model: str = ""
+    cost_usd: float | None = None
     line: WireLine = msgspec.field(default_factory=WireLine)
 
 
@@ -76,8 +77,11 @@ class WireErrorBody(msgspec.Struct):
 
 
 class WireTokens(msgspec.Struct):
-    """Tokens of one reply."""
+    """Tokens of one reply, or of all. The input includes the cached tokens, the output those of reasoning."""
 
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
     total_tokens: int | None = None
 
 
@@ -85,6 +89,7 @@ class WireTokenInfo(msgspec.Struct):
     """Context usage."""
 
     last_token_usage: WireTokens | None = None
+    total_token_usage: WireTokens | None = None
     model_context_window: int | None = None
 
 

@@ -23,6 +23,7 @@ from claude_headspace.clients.codex.rollout_wire import (
     WireTurnContext,
 )
 from claude_headspace.clients.files import open_regular_file
+from claude_headspace.clients.prices import Tokens, cost_of
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel.tolerant_json import fit, parse, tolerant
 
@@ -30,8 +31,9 @@ __all__ = ["find_transcripts", "is_message", "is_subagent", "is_transcript", "re
 
 TRANSCRIPTS = "sessions"
 """The directory of rollouts, below a config dir."""
-MAX_FIRST_LINE = 512 * 1024
-"""How much is read to find the first line. It contains the instructions of the model."""
+FIRST_LINE, MAX_FIRST_LINE = 64 * 1024, 1024 * 1024
+"""How much is read to find the first line, and how much if it is longer. It contains the instructions of the model."""
+MAX_READ_AGAIN = 64 * 1024 * 1024
 PLAN_DISTANCE = 256 * 1024
 """How far before the end of its turn a plan is searched."""
 MAX_CACHED = 4_000
@@ -58,8 +60,8 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 _owners: dict[str, Owner] = {}
-_models: dict[str, str] = {}
-"""The model of the newest turn in a file, for the usage that follows."""
+_models: dict[str, tuple[str, ...]] = {}
+"""The models of the turns in a file, the newest last, for the usage that follows."""
 
 
 def roots(config_dir: Path) -> list[Path]:
@@ -96,29 +98,55 @@ def session_of(path: str) -> str:
 def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
     """The lines with facts in a part of a file, each with its session and without bulky fields."""
     owner = _owner(path, b"" if start else raw)
+    _find_models(path, start)
     for text in raw.split(b"\n"):
         body = parse(text)[0] if text.strip() else None
         if not isinstance(body, dict) or not owner.has(body):
             continue
         _remember_model(path, body)
-        stored = _stored(owner, body, _plan_before(path, raw, start, text), _models.get(path, ""))
+        stored = _stored(owner, body, _plan_before(path, raw, start, text), _models.get(path, ()))
         line = read_stored(stored, fit(parse(stored)[0], WireStored)[0])
         if line is not None:
             yield stored, line
 
 
-def _stored(owner: Owner, body: dict[str, Any], plan: str, model: str) -> bytes:
+def _stored(owner: Owner, body: dict[str, Any], plan: str, models: tuple[str, ...]) -> bytes:
     payload = body.get("payload")
     kept = {name: value for name, value in payload.items() if name not in BULKY} if isinstance(payload, dict) else {}
-    extra = {"plan": plan, "model": model if kept.get("type") == USAGE else ""}
+    extra: dict[str, Any] = {"plan": plan}
+    if kept.get("type") == USAGE and models:
+        extra |= {"model": models[-1], "cost_usd": _cost(kept, models)}
     whose = {"session_id": owner.session_id, "subagent_id": owner.subagent_id, "cwd": owner.cwd}
     known = whose | {name: value for name, value in extra.items() if value}
     return msgspec.json.encode(known | {"line": body | {"payload": kept}})
 
 
+def _cost(payload: dict[str, Any], models: tuple[str, ...]) -> float | None:
+    """What all replies of the thread cost; None if it used several models, because the totals are not by model."""
+    info = fit(payload, WirePayload)[0].info
+    total = info.total_token_usage if info is not None else None
+    if total is None or len(models) != 1:
+        return None
+    used = Tokens(input=total.input_tokens, cached=total.cached_input_tokens, output=total.output_tokens)
+    return cost_of(models[0], used)
+
+
+def _find_models(path: str, start: int) -> None:
+    """Find the models in the part of a file that another process of Headspace has read."""
+    if not start:
+        _models.pop(path, None)
+    elif path not in _models:
+        _models[path] = ()
+        for text in _read(path, 0, min(start, MAX_READ_AGAIN)).split(b"\n"):
+            if b'"turn_context"' in text and isinstance(body := parse(text)[0], dict):
+                _remember_model(path, body)
+
+
 def _remember_model(path: str, body: dict[str, Any]) -> None:
-    if body.get("type") == TURN_CONTEXT and (model := fit(body.get("payload"), WireTurnContext)[0].model):
-        _cache(_models, path, model)
+    model = fit(body.get("payload"), WireTurnContext)[0].model if body.get("type") == TURN_CONTEXT else None
+    if model:
+        others = tuple(each for each in _models.get(path, ()) if each != model)
+        _cache(_models, path, (*others, model))
 
 
 def _cache(cache: dict[str, Any], path: str, value: object) -> None:
@@ -134,7 +162,9 @@ def _owner(path: str, beginning: bytes = b"") -> Owner:
     """Whose lines a file contains. Cached when its first line is complete."""
     if path in _owners:
         return _owners[path]
-    first, separator, _ = (beginning or _read(path, 0, MAX_FIRST_LINE)).partition(b"\n")
+    first, separator, _ = (beginning or _read(path, 0, FIRST_LINE)).partition(b"\n")
+    if not separator:
+        first, separator, _ = _read(path, 0, MAX_FIRST_LINE).partition(b"\n")
     owner = _owner_in(path, first)
     if separator:
         _cache(_owners, path, owner)

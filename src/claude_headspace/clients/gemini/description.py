@@ -28,11 +28,13 @@ CLIENT = Client(
         Capability.STATUS_LINE: "Gemini CLI has no status line for other programs.",
     },
     notes={
-        Capability.STATE: "the end of a turn is shown when the chat file confirms it, usually within 0.2 s; after an "
-        "approval in the terminal the agent is shown as waiting until the tool has run",
-        Capability.ANSWER_PERMISSION: "as keystrokes in its tmux pane",
-        Capability.ANSWER_QUESTION: "as keystrokes in its tmux pane",
-        Capability.SUBAGENTS: "from their files; their tool calls are shown as the agent's",
-        Capability.COST: "computed from tokens and a table of prices",
+        Capability.STATE: "The end of a turn is shown when the chat file confirms it, usually within 0.2 s. After an "
+        "approval in the terminal the agent is shown as waiting until the tool has run.",
+        Capability.ANSWER_PERMISSION: "As keystrokes in its tmux pane.",
+        Capability.ANSWER_QUESTION: "As keystrokes in its tmux pane, one question with one answer.",
+        Capability.SUBAGENTS: "From their chat files. Their tool calls are shown as the agent's.",
+        Capability.COST: "Computed from tokens and a table of prices; unknown for models that are not in the table.",
+        Capability.IMPORT: "From `tmp/*/chats/`.",
+        Capability.CHANGES: "From `write_file` and `replace`.",
     },
 )

@@ -69,7 +69,7 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]]) -> bytes:
-    texts = [part["text"] for (data,) in parts if _is_text(part := _object(data))]
+    texts = [{"text": part["text"]} for (data,) in parts if _is_text(part := _object(data))]
     line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace")
 

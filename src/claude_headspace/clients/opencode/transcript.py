@@ -38,6 +38,12 @@ class WireMessage(msgspec.Struct, frozen=True):
     """True for the summary that a compaction wrote."""
 
 
+class WireText(msgspec.Struct, frozen=True):
+    """A text of a message."""
+
+    text: str = ""
+
+
 class WireLine(msgspec.Struct, frozen=True):
     """A message with its session and its texts."""
 
@@ -45,7 +51,7 @@ class WireLine(msgspec.Struct, frozen=True):
     cwd: str | None = None
     id: str = ""
     message: WireMessage = WireMessage()
-    texts: list[str] = []
+    texts: list[WireText] = []
 
 
 def read_line(raw: bytes) -> Line | None:
@@ -75,9 +81,8 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
 
 
 def is_message(owner: dict[object, object], key: object) -> bool:
-    """Whether a string in a line is a message for people. Those are in a list, which has no keys."""
-    del owner, key
-    return False
+    """Whether a string in a line is a message for people."""
+    return key == "text" and len(owner) == 1
 
 
 def _time(message: WireMessage) -> Micros | None:
@@ -86,7 +91,7 @@ def _time(message: WireMessage) -> Micros | None:
 
 
 def _facts(line: WireLine) -> tuple[Fact, ...]:
-    message, text = line.message, "\n".join(each for each in line.texts if each.strip())
+    message, text = line.message, "\n".join(each.text for each in line.texts if each.text.strip())
     if message.role == "user":
         return (facts.UserWrote(text),) if text else ()
     if message.role != "assistant" or message.summary is True:

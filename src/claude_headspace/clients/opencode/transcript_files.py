@@ -1,10 +1,16 @@
-"""The transcripts of opencode: where they are, and their lines."""
+"""opencode writes no transcripts that could be followed: its plugin reports everything.
+
+Old sessions are imported from its database (`session_database.py`).
+"""
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from claude_headspace.clients.opencode.transcript import is_message
 from claude_headspace.clients.transcript_line import Line
+
+__all__ = ["find_transcripts", "is_message", "is_subagent", "is_transcript", "read_lines", "roots", "session_of"]
 
 
 def roots(config_dir: Path) -> list[Path]:
@@ -41,9 +47,3 @@ def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]
     """The lines with facts in a part of a file that begins at `start`, each as it is stored."""
     del path, raw, start
     return iter(())
-
-
-def is_message(owner: dict[object, object], key: object) -> bool:
-    """Whether a string in a line is a message for people."""
-    del owner, key
-    return False

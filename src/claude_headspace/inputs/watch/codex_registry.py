@@ -79,6 +79,7 @@ class CodexRegistry(Loop):
         self._processes: dict[Path, Observations] = {}
         self._reports: dict[str, Report] = {}
         self._due: asyncio.Queue[Report] = asyncio.Queue()
+        self._searched = asyncio.Event()
         self.on_approvals: Callable[[], None] = lambda: None
         """Called when an approval can or cannot be answered any more."""
 
@@ -126,7 +127,8 @@ class CodexRegistry(Loop):
         worker = asyncio.create_task(self._submit_reports(), name="codex reports")
         try:
             while True:
-                self._connect()
+                self._connect(await asyncio.to_thread(self._find_sockets))
+                self._searched.set()
                 await asyncio.sleep(RETRY_SECONDS)
         finally:
             tasks = (worker, *self._connections.values())
@@ -134,11 +136,14 @@ class CodexRegistry(Loop):
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _connect(self) -> None:
+    def _find_sockets(self) -> list[Path]:
+        return [path for path in map(socket_path, self._config_dirs()) if path.exists()]
+
+    def _connect(self, paths: Sequence[Path]) -> None:
         """Connect with every daemon that is not connected."""
-        for path in map(socket_path, self._config_dirs()):
+        for path in paths:
             task = self._connections.get(path)
-            if (task is None or task.done()) and path.exists():
+            if task is None or task.done():
                 if path not in self._sockets:
                     self._sockets[path] = ControlSocket(path, self._report, self._approvals_changed)
                 self._connections[path] = asyncio.create_task(self._follow(path), name="codex daemon")
@@ -151,6 +156,9 @@ class CodexRegistry(Loop):
             await control.run()
         except OSError as error:  # the file of a daemon that is gone stays
             log.debug("codex_socket_failed", path=str(path), reason=str(error))
+        except Exception as error:  # the next round connects again
+            self.failure = str(error)
+            log.exception("codex_socket_failed", path=str(path))
         finally:
             loading.cancel()
             if control.pid is not None and not is_alive(control.pid):
@@ -177,8 +185,11 @@ class CodexRegistry(Loop):
         """Wait until the threads of every daemon have been read once, for a short time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_CHECK_SECONDS):
-                for control in tuple(self._sockets.values()):
-                    await control.loaded.wait()
+                await self._searched.wait()
+                for path, connection in tuple(self._connections.items()):
+                    loaded = asyncio.ensure_future(self._sockets[path].loaded.wait())
+                    await asyncio.wait((connection, loaded), return_when=asyncio.FIRST_COMPLETED)
+                    loaded.cancel()
 
     async def check(self) -> None:
         """Process every thread again: a hook may have made its report new."""

@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url"
 
 const CLIENT = "opencode"
 const REPLY_MS = 1850
+const TICKS = 40
 const MAX_TEXT = 100_000
 const MAX_ITEMS = 1_000
 const MAX_DEPTH = 12
@@ -181,17 +182,19 @@ function requestText(notes, payload, { host, port }) {
 }
 
 // Resolves to the status and the body; the status is 0 if there was no complete reply. Not over a proxy: a plain socket.
+// The time limit is counted in ticks: while the client itself is too busy to run timers, no time passes.
 function exchange(where, text, milliseconds, signal) {
   return new Promise((resolve) => {
     const chunks = []
     const socket = net.connect(where)
     const done = () => {
-      clearTimeout(timer)
+      clearInterval(timer)
       signal?.removeEventListener("abort", done)
       socket.destroy()
       resolve(parseReply(Buffer.concat(chunks)))
     }
-    const timer = setTimeout(done, milliseconds)
+    let ticks = TICKS
+    const timer = setInterval(() => (ticks -= 1) || done(), milliseconds / TICKS)
     timer.unref?.()
     signal?.addEventListener("abort", done)
     socket.on("connect", () => socket.write(text))

@@ -1,0 +1,65 @@
+"""Chat files of Gemini CLI are imported: each prompt once, although the client writes its history again."""
+
+import asyncio
+from pathlib import Path
+
+from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.registries import NoRegistry
+from claude_headspace.inputs.watch.transcript_import import ImportResult, TranscriptImport
+from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Envelope, Observations
+from tests.engines import engine_over
+from tests.inputs.watched_config_dir import wall_clock
+from tests.journals import TemporaryJournal
+from tests.replay.gemini_recordings import FOLDER
+
+
+async def no_project(_directory: str | None) -> Observations:
+    """Locate no project."""
+    return Observations()
+
+
+def import_chats(journal: TemporaryJournal, config_dir: Path) -> list[ImportResult]:
+    """Import all chat files of a config dir."""
+
+    async def main() -> list[ImportResult]:
+        engine = engine_over(journal, iter(map(str, range(1_000))).__next__)
+        engine.start()
+
+        async def submit(envelope: Envelope, agent_id: str | None) -> tuple[Agent, bool]:
+            outcome = await engine.submit(envelope, agent_id, announce=False)
+            return outcome.agent, outcome.duplicate
+
+        envelopes = EnvelopeBuilder("laptop", wall_clock, no_project, client="gemini")
+        importer = TranscriptImport(lambda: (config_dir,), journal, submit, envelopes, NoRegistry())
+        done = [await importer.import_file(file.path) for file in await importer.list_files()]
+        await engine.stop()
+        return done
+
+    return asyncio.run(main())
+
+
+def test_a_chat_file_is_imported(tmp_path: Path) -> None:
+    """With its prompts and outcomes, and as ended. A second import adds nothing."""
+    chats = tmp_path / "tmp/app/chats"
+    chats.mkdir(parents=True)
+    (tmp_path / "tmp/app/.project_root").write_text("/home/sam/code/app\n")
+    (chats / "session-2026-11-16T00-20-21a5d014.jsonl").write_bytes((FOLDER / "session.chat.jsonl").read_bytes())
+    journal = TemporaryJournal()
+    (first,) = import_chats(journal, tmp_path)
+    (again,) = import_chats(journal, tmp_path)
+    assert (first.events > 0, again.events) == (True, 0)
+    (agent,) = journal.agents(ended_after=0)
+    assert (agent.client, agent.state, agent.cwd) == ("gemini", "ended", "/home/sam/code/app")
+    commands = [(each.text.partition(" @@")[0], each.outcome) for each in journal.commands(agent.id)]
+    assert commands == [
+        ("hi", "completed"),
+        ("ls", "completed"),
+        ("ask2", "interrupted"),
+        ("stream", "interrupted"),
+        ("slow", "interrupted"),
+        ("esc in tool", "interrupted"),
+        ("fail", "completed"),
+        ("err", "failed"),
+    ]
+    assert list(journal.verify()) == []
