@@ -76,7 +76,6 @@ def test_headless(client: str, arguments: list[str]) -> None:
     [
         ("claude-code", ["--resume", "ID", "--model", "m", "--", "Go on."]),
         ("codex", [*NO_DAEMON, "resume", "ID", "--model", "m", "--", "Go on."]),
-        ("opencode", ["-s", "ID", "--model", "m", "--prompt=Go on."]),
         ("copilot", ["--resume=ID", "--model", "m", "--interactive=Go on."]),
         ("gemini", ["--resume=ID", "--model", "m", "--prompt-interactive=Go on."]),
     ],
@@ -84,6 +83,13 @@ def test_headless(client: str, arguments: list[str]) -> None:
 def test_resume(client: str, arguments: list[str]) -> None:
     """The session comes first, then the user's arguments, then the prompt."""
     assert resume_arguments(client, "ID", ["--model", "m"], "Go on.") == arguments
+
+
+def test_opencode_is_resumed_without_a_prompt() -> None:
+    """It ignores the prompt, so Headspace refuses it."""
+    assert resume_arguments("opencode", "ID", ["--model", "m"]) == ["-s", "ID", "--model", "m"]
+    with pytest.raises(BadRequest, match="opencode ignores a first prompt"):
+        resume_arguments("opencode", "ID", [], "Go on.")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients.programs import PROGRAMS
 from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
@@ -96,7 +97,13 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
 
         workspace.headspace("send", "runner", "/quit" if name in ("codex", "gemini") else "/exit")
         ended = workspace.agent("ended", name="runner")
-        pane = workspace.in_terminal("resume", "runner", "--prompt", "Go on")
+        prompt = ("--prompt", "Go on") if PROGRAMS[name].prompts_resumed else ()
+        pane = workspace.in_terminal("resume", "runner", *prompt)
+        if not prompt:
+            wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
+            workspace.keys(pane, "-l", "Go on")
+            workspace.shows(pane, "Go on")
+            workspace.keys(pane, "Enter")
         wait_until(lambda: turns(workspace, agent)[-1] == ["Go", "on"], "the prompt of the resumed session")
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["tmux"]["pane"]) == (ended["session_id"], pane)

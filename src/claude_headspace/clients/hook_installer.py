@@ -28,7 +28,6 @@ from claude_headspace.clients.settings_change import (
     decode,
     planned_installation,
     planned_removal,
-    read_if_possible,
 )
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.kernel.text import count
@@ -124,9 +123,12 @@ class HookInstaller:
         yield from self.switches(files)
 
     def checks(self, path: Path, state: Path) -> Iterator[Check]:
-        """What `headspace doctor` finds in the settings of a config dir. A review that is missing is a warning."""
+        """What `headspace doctor` finds in the settings of a config dir.
+
+        A client without an installation is a warning, because not every client has to be used. So is a missing review.
+        """
         files = self.files(path)
-        if read_if_possible(files.settings) is None and not files.record.exists():
+        if not files.record.exists() and not self._is_registered(path):
             yield warning("hooks", "none registered", INSTALL)
             return
         found = list(self.settings_problems(files))
@@ -156,11 +158,13 @@ class HookInstaller:
 
     def repair(self, path: Path, state: Path, token: str) -> list[str]:
         """Restore our files, if the settings register our hooks. Returns what was restored."""
+        return repair(self.files(path), state, token) if self._is_registered(path) else []
+
+    def _is_registered(self, path: Path) -> bool:
         try:
-            registered = self.has_hooks(path)
+            return self.has_hooks(path)
         except (BadConfiguration, OSError):
-            return []
-        return repair(self.files(path), state, token) if registered else []
+            return False
 
     def settings_problems(self, files: HookFiles) -> Iterator[Problem]:
         """What is wrong with the hooks in the settings."""

@@ -20,6 +20,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """The prompt of such a run, after all other arguments."""
     resume: tuple[str, ...]
     """Resumes a session, before the user's arguments."""
+    prompts_resumed: bool = True
+    """Whether a resumed session takes a first prompt from the command line."""
     session_options: tuple[str, ...]
     """Arguments that continue a session."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claude_headspace.clients.capabilities import named_client
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.clients.claude_code.program import PROGRAM as CLAUDE_CODE
 from claude_headspace.clients.client import Client
 from claude_headspace.clients.codex.program import PROGRAM as CODEX
@@ -11,6 +11,7 @@ from claude_headspace.clients.copilot.program import PROGRAM as COPILOT
 from claude_headspace.clients.gemini.program import PROGRAM as GEMINI
 from claude_headspace.clients.opencode.program import PROGRAM as OPENCODE
 from claude_headspace.clients.program import VALUE, Program
+from claude_headspace.errors import BadRequest
 
 PROGRAMS: dict[str, Program] = {
     "claude-code": CLAUDE_CODE,
@@ -48,6 +49,9 @@ def headless_arguments(client: str, given: Sequence[str], prompt: str) -> list[s
 def resume_arguments(client: str, session_id: str, given: Sequence[str], prompt: str = "") -> list[str]:
     """The arguments that resume a session, perhaps with the next prompt."""
     program = program_of(client)
+    if prompt and not program.prompts_resumed:
+        message = f"{title_of(client)} ignores a first prompt when it resumes a session."
+        raise BadRequest("not_supported", message, "Resume without --prompt, and type it there.")
     return start_arguments(client, [*_fill(program.resume, session_id), *given], prompt)
 
 

@@ -194,10 +194,16 @@ def test_doctor_checks_every_client(daemon: RunningDaemon) -> None:
     assert {event["client"] for event in daemon.events() if event["name"] == "HeadspaceDoctor"} >= {"codex", "gemini"}
     summary = daemon.status["hooks"]["summary"]
     assert "Codex does not run the hooks" in summary
-    (home / ".gemini/headspace/notify-headspace.installed").unlink()
     (home / ".gemini/settings.json").write_text("{}")
     code, found = checks(home, "--client", "gemini")
     assert code == 1
     assert [check["hint"] for check in found[f"Gemini CLI: {home}/.gemini"] if check["status"] == "failed"] == [
         "Run `headspace install`."
     ]
+
+
+def test_a_client_without_hooks_is_a_warning(home: Path) -> None:
+    """Somebody may not want Headspace there."""
+    _, found = checks(home, "--client", "gemini")
+    hooks = [check for check in found[f"Gemini CLI: {home}/.gemini"] if check["name"] == "hooks"]
+    assert [(check["status"], check["detail"]) for check in hooks] == [("warning", "none registered")]

@@ -1,4 +1,7 @@
-"""How opencode is started. Pure. The first Esc asks, the second one interrupts."""
+"""How opencode is started. Pure.
+
+The first Esc asks, the second one interrupts. With `-s`, the prompt of the command line is ignored.
+"""
 
 from claude_headspace.clients.program import Program
 
@@ -7,6 +10,7 @@ PROGRAM = Program(
     headless=("run",),
     headless_prompt=("--", "{}"),
     resume=("-s", "{}"),
+    prompts_resumed=False,
     session_options=("-c", "--continue", "-s", "--session", "--fork"),
     interrupt_keys=("Escape", "Escape"),
     pastes_prompts=True,

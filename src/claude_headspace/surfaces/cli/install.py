@@ -41,6 +41,8 @@ Trust = Annotated[
     ),
 ]
 
+REVIEW_NOTE = "{} asks you to review these hooks at its next start. It runs them after you accept them."
+
 Plan = tuple[str, Change]
 """A client, and the change of one of its config dirs."""
 
@@ -84,9 +86,10 @@ def install(
     """
     paths, screen = find_paths(), output.screen()
     url = _daemon_url(paths) if transport == "http" else None
-    claude_options = {"version": client_version, "url": url, "status_line": statusline}
     targets = find_targets(config_dir, client, paths)
-    installers = {name: installer_of(name, **claude_options) for name, _ in targets}  # type: ignore[arg-type]
+    installers = {
+        name: installer_of(name, version=client_version, url=url, status_line=statusline) for name, _ in targets
+    }
     plans = [(name, installers[name].plan_install(path, trusted=trust_codex_hooks)) for name, path in targets]
     if dry_run:
         screen.show(settings_diff([plan for _, plan in plans]))
@@ -116,9 +119,6 @@ def _reviewed(client: str, plan: Change) -> Change:
 def review_notes(plans: Sequence[Plan]) -> list[output.Line]:
     """What the user still has to accept."""
     return [output.line(REVIEW_NOTE.format(CLIENTS[name].title)) for name, plan in plans if needs_review(name, plan)]
-
-
-REVIEW_NOTE = "{} asks you to review these hooks at its next start. It runs them after you accept them."
 
 
 def install_hooks(plans: Sequence[Plan], paths: Paths) -> None:
