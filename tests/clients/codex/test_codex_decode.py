@@ -37,7 +37,7 @@ SessionStart                     SessionStarted
 SessionStart.compact             SessionStarted
 SessionStart.resume              SessionStarted
 Stop                             TurnStopped
-Stop.plan                        TurnStopped
+Stop.plan                        TurnEndReported
 SubagentStart                    SubagentStarted
 SubagentStop                     SubagentStopped
 UserPromptSubmit                 PromptSubmitted

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tests.real_client.run import Run
 
 PROMPT = "Make it"
-FAILURE = '{"error": {"message": "scripted failure", "code": 400, "status": "FAILED", "type": "scripted"}}'
 PATCH = "*** Begin Patch\n*** Add File: made\n+hello\n*** End Patch\n"
 
 
@@ -184,7 +183,7 @@ SCENARIOS = [
         "API error",
         {PROMPT: [refusal(400)]},
         [*starts_with(PROMPT), shows("error"), ends_codex(), shows("ended")],
-        Expected([f"failed: {PROMPT}"], [f"USER COMMAND: {PROMPT}", f"AGENT END_OF_TASK: {FAILURE}"]),
+        Expected([f"failed: {PROMPT}"], [f"USER COMMAND: {PROMPT}", "AGENT END_OF_TASK: scripted failure"]),
     ),
 ]
 WITHOUT_DAEMON = [

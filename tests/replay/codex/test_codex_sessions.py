@@ -31,7 +31,7 @@ EXPECTED: dict[str, tuple[str, str, str, str]] = {
         """,
     ),
     "compact_question_plan": (
-        "working idle working waiting:question working idle waiting:plan",
+        "working idle working waiting:question working waiting:plan",
         "waiting:plan",
         "prompt / q / completed",
         """

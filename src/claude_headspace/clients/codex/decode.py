@@ -120,6 +120,9 @@ TOOL_FACTS: dict[str, Callable[[ToolUse, wire.WireTool], Fact]] = {
 
 
 def _stopped(shape: wire.WireStop) -> Fact:
+    """A turn ended. Without a message it may have a plan to approve: the rollout shows it."""
+    if shape.last_assistant_message is None:
+        return facts.TurnEndReported()
     return facts.TurnStopped(
         shape.last_assistant_message, continued_before=shape.stop_hook_active, leaves_subagents=True
     )

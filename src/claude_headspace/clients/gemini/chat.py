@@ -14,6 +14,7 @@ Rules
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -43,16 +44,22 @@ CONTEXT_WINDOW = 1_048_576
 """The context window of all Gemini models that the client offers. It does not report it."""
 GEMINI_MODELS = "gemini-"
 
-MESSAGE, CALLS, CLOSED, COMPACTED, SUBAGENT, STARTED, STOPPED = (
-    "message",
-    "calls",
-    "closed",
-    "compacted",
-    "subagent",
-    "started",
-    "stopped",
-)
-"""The parts of lines that are stored."""
+
+class Part(StrEnum):
+    """The part of a line that is stored."""
+
+    MESSAGE = "message"
+    CALLS = "calls"
+    """The calls of a reply that ended."""
+    CLOSED = "closed"
+    """The turn before a prompt."""
+    COMPACTED = "compacted"
+    SUBAGENT = "subagent"
+    """A sub-agent that ended, from the chat of its session."""
+    STARTED = "started"
+    STOPPED = "stopped"
+    """The beginning and the end of a sub-agent, from its own chat."""
+
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
@@ -96,7 +103,7 @@ class Chat:
             self.session_id = self.session_id or operation.session_id
             if self._subagent_id:
                 at = parse_time(operation.start_time)
-                yield from self._line(STARTED, at, f"{self._subagent_id}:started", {})
+                yield from self._line(Part.STARTED, at, f"{self._subagent_id}:started", {})
 
     def _changes(self, changes: WireChanges) -> Iterator[tuple[bytes, Line]]:
         if changes.messages is not None:
@@ -104,18 +111,18 @@ class Chat:
             held = [fit(each, WireMessage)[0] for each in changes.messages]
             if any(prompt_of(each).startswith(messages.STATE_SNAPSHOT) for each in held):
                 at = max((parse_time(each.timestamp) or 0 for each in held), default=0) or None
-                yield from self._line(COMPACTED, at, f"{self.session_id}:compacted:{at}", {})
+                yield from self._line(Part.COMPACTED, at, f"{self.session_id}:compacted:{at}", {})
         elif changes.summary and self._subagent_id:
-            yield from self._line(STOPPED, None, f"{self._subagent_id}:stopped", {"summary": changes.summary})
+            yield from self._line(Part.STOPPED, None, f"{self._subagent_id}:stopped", {"summary": changes.summary})
 
     def _message(self, value: dict[str, Any], message: WireMessage) -> Iterator[tuple[bytes, Line]]:
         at, calls = parse_time(message.timestamp), value.get("toolCalls")
         self._add_cost(message)
         if prompt_of(message) and self._replied_at is not None and not self._subagent_id:
-            yield from self._line(CLOSED, self._replied_at, f"{message.id}:closed", {})
+            yield from self._line(Part.CLOSED, self._replied_at, f"{message.id}:closed", {})
         self._replied_at = at if message.type == "gemini" and not message.calls else None
         kept = {name: part for name, part in value.items() if name not in ("toolCalls", "thoughts")}
-        yield from self._line(MESSAGE, at, message.id, kept)
+        yield from self._line(Part.MESSAGE, at, message.id, kept)
         if message.calls and isinstance(calls, list):
             yield from self._calls(message, calls)
 
@@ -123,16 +130,16 @@ class Chat:
         """The calls of a reply that ended, and the sub-agents among them."""
         ended_at = max((parse_time(call.timestamp) or 0 for call in message.calls), default=0) or None
         line = {"toolCalls": [_without_display(call) for call in calls]}
-        yield from self._line(CALLS, ended_at, f"{message.id}:calls:{ended_at}", line)
+        yield from self._line(Part.CALLS, ended_at, f"{message.id}:calls:{ended_at}", line)
         for call in message.calls:
             if call.agent_id and self._subagent_id is None:
                 self._add(call.agent_id, self._subagent_cost(self.session_id, call.agent_id))
                 given = {"toolCalls": [{"args": call.args, "name": call.name}]}
                 key, at = f"{call.agent_id}:ended", parse_time(call.timestamp)
-                yield from self._line(SUBAGENT, at, key, given, short(call.agent_id))
+                yield from self._line(Part.SUBAGENT, at, key, given, short(call.agent_id))
 
     def _line(
-        self, part: str, at: Micros | None, key: str, line: dict[str, Any], subagent_id: str | None = None
+        self, part: Part, at: Micros | None, key: str, line: dict[str, Any], subagent_id: str | None = None
     ) -> Iterator[tuple[bytes, Line]]:
         """One line to store, if it has facts."""
         stored = WireStored(
@@ -197,22 +204,22 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
 def _facts(stored: WireStored) -> Iterator[Fact]:
     message = fit(stored.line, WireMessage)[0]
     match stored.part:
-        case "message" if stored.subagent_id:
+        case Part.MESSAGE if stored.subagent_id:
             if prompt := prompt_of(message):
                 yield facts.SubagentDescribed("", one_line(prompt))
-        case "message":
+        case Part.MESSAGE:
             yield from _message_facts(message, stored.cost_usd)
-        case "calls" if not stored.subagent_id:
+        case Part.CALLS if not stored.subagent_id:
             yield from (fact for call in message.calls for fact in _call_facts(call))
-        case "closed":
+        case Part.CLOSED:
             yield facts.TurnClosed()
-        case "compacted":
+        case Part.COMPACTED:
             yield facts.CompactionFinished("manual")
-        case "started":
+        case Part.STARTED:
             yield facts.SubagentStarted()
-        case "stopped":
+        case Part.STOPPED:
             yield facts.SubagentStopped()
-        case "subagent":
+        case Part.SUBAGENT:
             given = [fit(call.args, WireInput)[0] for call in message.calls]
             yield from (facts.SubagentDescribed(short(each.agent_name), one_line(each.prompt)) for each in given)
             yield facts.SubagentStopped()
@@ -259,7 +266,7 @@ def _result(call: WireCall) -> str:
 
 def _texts(stored: WireStored) -> Iterator[ToolText]:
     """Inputs and results of calls, for search."""
-    if stored.part != CALLS:
+    if stored.part != Part.CALLS:
         return
     for call in fit(stored.line, WireMessage)[0].calls:
         yield ToolText("tool_input", call.name or None, call.args)

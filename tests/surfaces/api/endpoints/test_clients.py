@@ -3,10 +3,28 @@
 import pytest
 
 from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability
+from claude_headspace.clients.simulation import Action, Permission, Profile, Prompt
+from claude_headspace.clients.simulations import SIMULATIONS
 from claude_headspace.clients.tools import permission_verb
+from claude_headspace.demo.schedule import play_answered_in_terminal
 from tests.support import RunningDaemon
 
 SESSION = {"session_id": "filtered", "cwd": "/projects/filtered"}
+STEPS = (Prompt("Find the needle."), Permission(Action("make", "done", 1), 5))
+
+
+def simulate(daemon: RunningDaemon, client: str) -> str:
+    """An agent of a client that waits for a permission; its id."""
+    profile = Profile(f"asks-{client}", "app", "main", "model-1", 50_000)
+    session = SIMULATIONS[client](profile, 1, "/home/sam/code", "/home/sam")
+    for event in play_answered_in_terminal(session.play(STEPS)):
+        reply = daemon.post(event.hook, event.payload, {"X-Headspace-Client": client})
+        assert reply.status == 200, reply.body
+        if event.dialog:
+            break
+    found: str = reply.json()["agent_id"]
+    return found
 
 
 def test_clients_are_listed_with_what_they_can_do(daemon: RunningDaemon) -> None:
@@ -28,11 +46,30 @@ def test_lists_are_filtered_by_client(daemon: RunningDaemon, path: str) -> None:
         found = daemon.get(f"{path}client={client}").json()
         return len(found["hits"] if isinstance(found, dict) else found)
 
+    simulate(daemon, "codex")
     assert count("claude-code") > 0
-    assert count("gemini") == 0
+    assert count("codex") > 0
+    assert count("copilot") == 0
     refused = daemon.get(f"{path}client=newcomer")
     assert refused.status == 400
     assert all(name in refused.error["hint"] for name in CLIENTS)
+
+
+def test_an_agent_has_its_client(daemon: RunningDaemon) -> None:
+    """As in the filter, and its events, too."""
+    agent = simulate(daemon, "codex")
+    assert daemon.agent(agent)["client"] == "codex"
+    assert agent in [each["id"] for each in daemon.get("/api/agents?client=codex").json()]
+    assert {each["client"] for each in daemon.get(f"/api/agents/{agent}/events").json()} == {"codex"}
+
+
+def test_an_answer_that_the_client_cannot_take_is_refused(daemon: RunningDaemon) -> None:
+    """With the sentence of the client, before anything is stored."""
+    [wait] = daemon.agent(simulate(daemon, "codex"))["waits"]
+    answer = {"decision": "allow", "input": {"command": "make clean"}}
+    refused = daemon.send("POST", f"/api/waits/{wait['id']}/answer", answer, scope="act")
+    assert (refused.status, refused.error["code"]) == (400, "not_supported")
+    assert refused.error["message"] == CLIENTS["codex"].limits[Capability.EDIT_INPUT]
 
 
 def test_tools_of_all_clients_have_words(daemon: RunningDaemon) -> None:
