@@ -5,6 +5,7 @@ need a permission. `UNTIL_GO` is a command that creates the file `made` and runs
 """
 
 from tests.real_client.model import Block, refusal, reply, text, tool
+from tests.real_client.run import Run
 from tests.real_client.scenario import (
     Expected,
     Scenario,
@@ -30,6 +31,7 @@ from tests.real_client.scenario import (
     types,
 )
 from tests.real_client.turn_scenarios import UNTIL_GO
+from tests.support import wait_until
 
 PERMISSION = "waiting: permission"
 ONCE, REJECT = "Enter", "Escape"
@@ -44,6 +46,15 @@ def bash(command: str) -> Block:
 def starts_with(prompt: str, *options: str) -> list[Step]:
     """A client starts and gets a prompt, with which its agent appears."""
     return [starts(*options), types(prompt), shows("idle", "working")]
+
+
+def reads(words: str) -> Step:
+    """The terminal shows these words. The first turn of a client begins late, which no screen pattern shows."""
+
+    def step(run: Run) -> None:
+        wait_until(lambda: words in run.client.screen, f"{words!r} on the screen")
+
+    return step
 
 
 def interrupts() -> list[Step]:
@@ -72,13 +83,13 @@ TURNS = [
     Scenario(
         "text turn",
         {"Fix the login": [reply(text("I fixed the login."))]},
-        [*starts_with("Fix the login"), shows("idle"), has(client="opencode")],
+        [*starts_with("Fix the login"), reads("I fixed the login."), shows("idle"), has(client="opencode")],
         Expected(["completed: Fix the login"], ["USER COMMAND: Fix the login", "AGENT COMPLETION: I fixed the login."]),
     ),
     Scenario(
         "permission approved",
         MAKE_IT,
-        [*starts_with("Make it"), shows(PERMISSION), answers(ONCE), shows("working", "idle")],
+        [*starts_with("Make it"), shows(PERMISSION), answers(ONCE), reads("I made it."), shows("working", "idle")],
         MADE,
     ),
     Scenario(
@@ -147,7 +158,10 @@ TURNS = [
     Scenario(
         "API error",
         {"Fix the login": [refusal(400)], "Try again": [reply(text("I fixed the login."))]},
-        [*starts_with("Fix the login"), shows("error"), types("Try again"), shows("working", "idle")],
+        [
+            *(*starts_with("Fix the login"), reads("scripted failure"), shows("error")),
+            *(types("Try again"), reads("I fixed the login."), shows("working", "idle")),
+        ],
         Expected(
             ["failed: Fix the login", "completed: Try again"],
             [
@@ -185,7 +199,7 @@ TURNS = [
 ]
 
 GREETINGS = {"Say hello": [reply(text("Hello."))], "Say goodbye": [reply(text("Goodbye."))]}
-GREETED = [*starts_with("Say hello"), shows("idle")]
+GREETED = [*starts_with("Say hello"), reads("Hello."), shows("idle")]
 HELLO_TURNS = ["USER COMMAND: Say hello", "AGENT COMPLETION: Hello."]
 GOODBYE_TURNS = ["USER COMMAND: Say goodbye", "AGENT COMPLETION: Goodbye."]
 HELLO_DONE = Expected(["completed: Say hello"], HELLO_TURNS)
