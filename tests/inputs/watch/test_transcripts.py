@@ -326,7 +326,11 @@ def test_context_usage_is_stored_although_hooks_report_the_rest(tmp_path: Path) 
 
 def test_the_backlog_is_submitted_together_with_spooled_hooks(tmp_path: Path) -> None:
     """A long session whose hooks were spooled has the same turns as with a running daemon."""
-    rounds = 30
+    rounds, began = 30, wall_clock()
+
+    def ago_of(number: int) -> float:
+        """How long ago a round was. The test itself takes time, which must not move the times of its events."""
+        return 900 - 20 * number + (wall_clock() - began) / SECOND
 
     async def play() -> WatchedConfigDir:
         watched = WatchedConfigDir(tmp_path)
@@ -334,20 +338,19 @@ def test_the_backlog_is_submitted_together_with_spooled_hooks(tmp_path: Path) ->
         watched.engine.start()
         await watched.hook("SessionStart", "s1", ago=1_000)
         for number in range(rounds):
-            ago = 900 - 20 * number
+            ago = ago_of(number)
             session.write(
                 prompt(f"Do {number}", ago), {**reply("Let me look.", ago - 2), "message": _message("Let me look.")}
             )
             session.write(reply(f"I did {number}.", ago - 8), closed(ago - 8.2))
         await watched.sources.read_backlog()
         for number in range(rounds):
-            ago = 900 - 20 * number
             for name, body, later in (
                 ("UserPromptSubmit", {"prompt": f"Do {number}"}, 0.05),
                 ("Stop", {"last_assistant_message": f"I did {number}.", "background_tasks": []}, 8.1),
             ):
-                await watched.sources.submit_backlog_until(wall_clock() - round((ago - later) * SECOND))
-                await watched.hook(name, "s1", ago=ago - later, **body)
+                await watched.sources.submit_backlog_until(wall_clock() - round((ago_of(number) - later) * SECOND))
+                await watched.hook(name, "s1", ago=ago_of(number) - later, **body)
         watched.sources.start()
         await watched.sources.followers["claude-code"].caught_up()
         await watched.settle()
