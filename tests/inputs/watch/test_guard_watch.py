@@ -54,7 +54,14 @@ class Watched:
         asyncio.run(self.watch.check())
         return [problem.text for problem in self.watch.problems]
 
-    def run_agent(self, cwd: Path, config: Path, **fields: Any) -> None:
+    def run_agent(
+        self,
+        cwd: Path,
+        config: Path,
+        transcript: str = "projects/x/one.jsonl",
+        client: str = "claude-code",
+        **fields: Any,
+    ) -> None:
         """Add a running agent."""
         session = Session(
             id="s",
@@ -63,7 +70,7 @@ class Watched:
             ordinal=1,
             source="startup",
             started_at=START,
-            transcript_path=f"{config}/projects/x/one.jsonl",
+            transcript_path=f"{config}/{transcript}",
         )
         project = Project("p", "shop", str(cwd))
         fields = {"created_at": START + SECOND, **fields}
@@ -72,7 +79,7 @@ class Watched:
                 id="a",
                 name="calm-otter",
                 host="desk",
-                client="claude-code",
+                client=client,
                 project=project,
                 pid=7,
                 session=session,
@@ -192,7 +199,7 @@ def test_hooks_of_other_clients_are_watched(watched: Watched, tmp_path: Path, cl
 
 
 def test_a_withdrawn_consent_is_noticed(watched: Watched, tmp_path: Path) -> None:
-    """Codex then runs no hook, although all are registered."""
+    """Codex then runs no hook, although all are registered. It matters once an agent runs there."""
     path = tmp_path / "codex"
     path.mkdir()
     (path / "config.toml").write_text('model = "x"\n')
@@ -200,5 +207,7 @@ def test_a_withdrawn_consent_is_noticed(watched: Watched, tmp_path: Path) -> Non
     update_config_dirs(watched.paths, installed=[path], client="codex")
     assert watched.texts() == []
     (path / "config.toml").write_text('model = "x"\n')
+    assert watched.texts() == []
+    watched.run_agent(tmp_path, path, "sessions/2026/11/16/rollout-1.jsonl", "codex")
     [text] = watched.texts()
     assert "before you accept them" in text

@@ -147,7 +147,7 @@ class GuardWatch(Loop):
             (client, INSTALLERS[client].files(path).settings) for client, path in used if (client, path) not in found
         ]
         watched = chain((path for _, path in shared), *(_watched_files(client, path) for client, path in found))
-        stamp = [found, [_status(path) for path in watched]]
+        stamp = [found, used, [_status(path) for path in watched]]
         if stamp == self._stamp:
             return
         self._installed_at = {
@@ -157,8 +157,14 @@ class GuardWatch(Loop):
             for what in INSTALLERS[client].repair(path, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
                 self._repaired.append(what)
-        of_hooks = (INSTALLERS[client].problems(path, self._paths.state) for client, path in found)
-        self._from_files = list(chain(*of_hooks, *(INSTALLERS[client].switches_in(path) for client, path in shared)))
+        of_hooks = (
+            problem
+            for client, path in found
+            for problem in INSTALLERS[client].problems(path, self._paths.state)
+            if not problem.is_review or (client, path) in used  # hooks that nobody runs yet protect nothing
+        )
+        of_switches = (INSTALLERS[client].switches_in(path) for client, path in shared)
+        self._from_files = list(chain(of_hooks, *of_switches))
         self._stamp = stamp
 
 
