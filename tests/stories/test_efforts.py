@@ -66,9 +66,9 @@ class Setup:
 
     @property
     def asked(self) -> set[str]:
-        """The events whose hooks wait for a reply."""
+        """The events of Claude Code whose hooks wait for a reply. Those of other clients have its name as a prefix."""
         folder = self.daemon.home / "asked"
-        return {path.name for path in folder.iterdir()} if folder.exists() else set()
+        return {path.name for path in folder.iterdir() if "." not in path.name} if folder.exists() else set()
 
 
 @pytest.fixture
