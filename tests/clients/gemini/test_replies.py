@@ -13,12 +13,10 @@ def test_a_denial_has_its_reason() -> None:
     assert msgspec.json.decode(reply) == {"decision": "deny", "reason": "Secrets are not read."}
 
 
-def test_a_rule_that_asks_denies_and_says_how_to_proceed() -> None:
+def test_a_rule_that_asks_denies() -> None:
     """The client cannot be made to ask."""
-    reply = msgspec.json.decode(replies.verdict_reply("BeforeTool", Verdict(Ruling.ASK, "sudo", "It uses sudo.")))
-    assert reply["decision"] == "deny"
-    assert reply["reason"].startswith("It uses sudo.\n")
-    assert "Tell the user" in reply["reason"]
+    reply = replies.verdict_reply("BeforeTool", Verdict(Ruling.ASK, "sudo", "It uses sudo."))
+    assert msgspec.json.decode(reply) == {"decision": "deny", "reason": "It uses sudo."}
 
 
 @pytest.mark.parametrize("ruling", [Ruling.ALLOW, Ruling.WARN, Ruling.ABSTAIN])

@@ -3,7 +3,7 @@
 Rules
 - A reply is empty if there is nothing to act on: what a hook prints may reach the model.
 - Codex has no verdict `ask` and refuses `allow` (0.166.0: the hook counts as failed, and the call runs). A call that a
-  rule asks about is denied, and the reason says how to allow it.
+  rule asks about is denied.
 - Only SessionStart, UserPromptSubmit, SubagentStart and the tool hooks can give the model a text.
 - No hook is held for a person: the dialog would not appear meanwhile.
 """
@@ -19,11 +19,6 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer
 
-HOW_TO_ALLOW = (
-    "Codex cannot ask about a call of a hook, so it was denied. To allow it, the user runs the command in a terminal, "
-    "or adds a rule with `allow` to policy.toml (docs/policy.md)."
-)
-
 
 def verdict_reply(hook: str, verdict: Verdict) -> bytes:
     """The reply for a verdict of the policy. A warning decides nothing: it is shown to the user."""
@@ -32,10 +27,8 @@ def verdict_reply(hook: str, verdict: Verdict) -> bytes:
     match KINDS.get(hook), verdict.ruling:
         case HookKind.BEFORE_TOOL, Ruling.WARN:
             return msgspec.json.encode({"systemMessage": verdict.reason})
-        case HookKind.BEFORE_TOOL, Ruling.DENY:
+        case HookKind.BEFORE_TOOL, Ruling.DENY | Ruling.ASK:
             return _specific(hook, _denial(_reason(verdict)))
-        case HookKind.BEFORE_TOOL, Ruling.ASK:
-            return _specific(hook, _denial(f"{_reason(verdict)} {HOW_TO_ALLOW}"))
         case HookKind.PERMISSION, Ruling.ALLOW:
             return _specific(hook, {"decision": {"behavior": "allow"}})
         case HookKind.PERMISSION, Ruling.DENY:

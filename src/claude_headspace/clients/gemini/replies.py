@@ -1,7 +1,7 @@
 """Replies to the hooks of Gemini CLI, in its format. Pure.
 
 Only `BeforeTool` is answered, and only with a denial: the client cannot be made to ask, and `allow` does not skip its
-dialog. A call that a rule wants to ask about is denied, with a reason that says how to proceed.
+dialog. A call that a rule wants to ask about is denied.
 """
 
 import msgspec
@@ -13,11 +13,6 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer
 
-HOW_TO_PROCEED = (
-    "Gemini CLI cannot be made to ask the user about a single call, so the call was denied. Tell the user what you "
-    "wanted to do and why. The user can do it, or allow it with a rule in the policy of Headspace."
-)
-
 
 def verdict_reply(hook: str, verdict: Verdict) -> bytes:
     """The reply for a verdict of the policy. A rule that asks denies."""
@@ -25,10 +20,8 @@ def verdict_reply(hook: str, verdict: Verdict) -> bytes:
         return b""
     reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
     match verdict.ruling:
-        case Ruling.DENY:
+        case Ruling.DENY | Ruling.ASK:
             return _denial(reason)
-        case Ruling.ASK:
-            return _denial(f"{reason}\n{HOW_TO_PROCEED}")
         case _:
             return b""
 

@@ -3,7 +3,7 @@
 Rules
 - A reply is empty if there is nothing to act on.
 - The plugin denies a call with `deny`, the reason for the model. It cannot make the client ask about a call, so a
-  verdict that asks denies the call, too, and says what to do.
+  verdict that asks denies the call, too.
 - `answer` is for a dialog: the reply to a permission, or the answers to all questions in their order.
 - A permission that is denied without words ends the turn, as in the terminal. With words the agent continues.
 """
@@ -20,7 +20,6 @@ from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer, answers_to_question
 
 DENIED = (Ruling.DENY, Ruling.ASK)
-ASKS = "opencode cannot ask about a call that Headspace stops: ask the user to run it, or to allow it in the policy."
 
 
 def verdict_reply(hook: str, verdict: Verdict) -> bytes:
@@ -28,7 +27,7 @@ def verdict_reply(hook: str, verdict: Verdict) -> bytes:
     if not verdict.enforced or verdict.ruling not in DENIED or KINDS.get(hook) is not HookKind.BEFORE_TOOL:
         return b""
     reason = verdict.reason or (f"Headspace: {verdict.rule}" if verdict.rule else "Headspace")
-    return _encode({"deny": f"{reason} {ASKS}" if verdict.ruling is Ruling.ASK else reason})
+    return _encode({"deny": reason})
 
 
 def with_context(hook: str, reply: bytes, text: str, denial: str | None = None) -> bytes:

@@ -7,6 +7,7 @@ Rules
 - A call that repeats an earlier one is not analysed again, unless the result depends on files or the rules changed.
 - An invalid file never disables the guard. The last valid rules stay in force, or the built-in ones, and `/health`
   reports the problem until it is corrected.
+- A rule that asks denies where the client cannot ask about a call; the reason says how to allow it.
 - If a call cannot be analysed, the client asks the user, with the reason. `/health` counts these calls, and those for
   which the guard was off.
 - With the preset `watch` no hook waits. Calls are judged when they are reported.
@@ -21,6 +22,8 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.hooks import asking_hooks, kind_of
 from claude_headspace.config import Paths
@@ -66,6 +69,9 @@ OFF_BY_PRESET = {"off": "checks no tool calls", "watch": "records what it would 
 PRESET_HINT = "Set `policy_preset` to `guard` (see `headspace config`), and restart the daemon."
 
 NOT_ASKED = "the daemon was down, busy or starting"
+HOW_TO_ALLOW = (
+    "cannot ask about a single call, so it is denied. The user can run it, or allow it with a rule in policy.toml."
+)
 ONLY_REPORTED = "`headspace hook` only reports; `headspace install` registers hooks that ask"
 
 
@@ -247,6 +253,7 @@ class PolicyGuard:
             log.exception("guard_failed", event_id=envelope.id)
             self._unanalysed += 1
             verdict = self._ask_about_failure(_describe_error(error))
+        verdict = _as_client_can(verdict, envelope.client)
         if lapse is None:
             return verdict
         self._record_lapse(lapse, envelope.fired_at)
@@ -261,7 +268,7 @@ class PolicyGuard:
         if kind_of(client, hook) is not JUDGED_HOOK or self._preset not in ENFORCING_PRESETS:
             return ABSTAIN
         self._unanalysed += 1
-        return self._ask_about_failure(reason.rstrip("."))
+        return _as_client_can(self._ask_about_failure(reason.rstrip(".")), client)
 
     def _ask_about_failure(self, failure: str) -> Verdict:
         reason = f"Headspace asks you to decide: {failure}. (rule {NOT_ANALYSED_RULE})"
@@ -300,6 +307,15 @@ class PolicyGuard:
         if calls := sum(lapse.calls for lapse in self.lapses):
             detail += f"; guard off for {count(calls, 'tool call')}; `headspace why AGENT` lists them"
         return True, f"{problems}: run `headspace policy check`; {detail}" if problems else None, detail
+
+
+def _as_client_can(verdict: Verdict, client: str) -> Verdict:
+    """The verdict that takes effect: a client that cannot ask about a call denies it."""
+    found = CLIENTS.get(client)
+    if verdict.ruling is not Ruling.ASK or found is None or found.can(Capability.ASK):
+        return verdict
+    reason = f"{verdict.reason} {found.title} {HOW_TO_ALLOW}".lstrip()
+    return msgspec.structs.replace(verdict, ruling=Ruling.DENY, reason=reason)
 
 
 def _reason_not_asked(envelope: Envelope) -> str:

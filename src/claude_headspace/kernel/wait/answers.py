@@ -103,7 +103,7 @@ def too_late(agent: Agent, event: Event) -> str | None:
     if wait.answered is not None:
         return "This wait was already answered."
     if wait.held_until <= event.meta.at:
-        return "Headspace can no longer answer this dialog. Answer it in the terminal."
+        return "Headspace cannot answer this dialog now. Answer it in the terminal of the agent."
     return None
 
 

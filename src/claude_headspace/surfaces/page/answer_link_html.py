@@ -87,7 +87,7 @@ def closed_wait(wait: Wait) -> str:
         text = f"{agent_text(_answered_text(lost))} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
         why = f" {agent_text(lost.problem)}" if lost.problem else ""
         return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it.{why} Answer in the terminal.</p>"
-    return "<h1>Answer in the terminal</h1>\n<p>Headspace can no longer answer this dialog.</p>"
+    return "<h1>Answer in the terminal</h1>\n<p>Headspace cannot answer this dialog now.</p>"
 
 
 def _answered_text(given: Answered) -> str:
