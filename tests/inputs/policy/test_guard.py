@@ -96,7 +96,7 @@ def test_a_client_that_cannot_ask_denies(guard: PolicyGuard, client: str, ruling
     """The recorded verdict is the one that takes effect, and its reason says how to allow the call."""
     verdict = judge(guard, msgspec.structs.replace(call("sudo ls"), client=client))
     assert verdict.ruling == ruling
-    assert ("allow it with a rule in policy.toml" in verdict.reason) is (ruling == "deny")
+    assert ("allow it with a rule in policy.toml" in (verdict.reason or "")) is (ruling == "deny")
 
 
 def test_call_without_a_waiting_hook_is_a_lapse(guard: PolicyGuard) -> None:

@@ -282,7 +282,7 @@ COMPONENT_LABELS = {
     "reconciler": "session checks",
     "conversations": "mission results",
     "holds": "open requests",
-    "answers": "answerable dialogs",
+    "answers": "open dialogs",
 }
 """The labels of components whose name is not one."""
 
