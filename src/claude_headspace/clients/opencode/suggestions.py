@@ -40,4 +40,4 @@ def grant_options(stored: str) -> tuple[GrantOption, ...]:
 
 def _option(offer: Offer, words: str) -> GrantOption:
     mark = hashlib.blake2b(msgspec.json.encode(offer), digest_size=3).hexdigest()
-    return GrantOption(id=f"rule-{mark}", kind="rule", words=words, destination=Destination.SESSION)
+    return GrantOption(id=f"rule-{mark}", kind="rule", words=words, destination=Destination.PROCESS)

@@ -22,6 +22,7 @@ class Destination(StrEnum):
     """Where a grant is stored, which decides how long it lasts."""
 
     SESSION = "this session"
+    PROCESS = "all sessions of this client, until it is restarted"
     PROJECT_OF_USER = "this project, for you"
     PROJECT = "this project, for everyone"
     USER = "all your projects"
@@ -29,6 +30,7 @@ class Destination(StrEnum):
 
 LIFETIMES: dict[str, str] = {
     Destination.SESSION: "until this session ends",
+    Destination.PROCESS: "in all sessions of this client, until it is restarted",
     Destination.PROJECT_OF_USER: "in this project's settings, only for you, until you remove it",
     Destination.PROJECT: "in this project's shared settings, for everyone, until someone removes it",
     Destination.USER: "in your own settings, for all your projects, until you remove it",
