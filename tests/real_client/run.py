@@ -45,6 +45,7 @@ class Run:
     acted_at: float = 0.0
     timings: list[Timing] = field(default_factory=list)
     _seen: dict[str, int] = field(default_factory=dict)
+    _known_requests: int = -1
 
     @property
     def version(self) -> str:
@@ -103,6 +104,7 @@ class Run:
     def type(self, words: str, client: Client) -> None:
         """Type a prompt and send it."""
         client.write(words)
+        self._known_requests = len(self.model.requests)
         self.act(client.send)
 
     def answer(self, option: str) -> None:
@@ -216,7 +218,10 @@ class Run:
         return history.shown[at]
 
     def _expect_of_client(self, state: str) -> None:
-        """Without a daemon: wait until the client shows the state."""
+        """Without a daemon: wait until the client shows the state. A turn can be too short, but the model sees it."""
+        if state == "working":
+            wait_until(lambda: len(self.model.requests) > self._known_requests, "the model to get the prompt")
+            self._known_requests = -1
         wait_until(lambda: self.client.shows(state.partition(":")[0], self.acted_at), f"the client to be {state!r}")
 
     def _wait_until_idle(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from claude_headspace.inputs.watch.processes import has_lost_terminal
-from tests.real_client.client import KEY_PAUSE, RETRY_SECONDS, TRIES, Client, Terminals
+from tests.real_client.client import KEY_PAUSE, QUIET_SECONDS, RETRY_SECONDS, TRIES, Client, Terminals
 from tests.support import wait_until
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class TerminalClient(Client):
     def __init__(self, terminals: Terminals, home: "OtherHome", model_url: str, *options: str) -> None:
         super().__init__(terminals, home, model_url, *options)
         self._patterns = home.patterns
+        self._quiet_since: float | None = None
 
     @property
     def input(self) -> str:
@@ -67,7 +68,7 @@ class TerminalClient(Client):
 
     def send(self) -> None:
         """Press Enter; try again if the client dropped the key."""
-        written = self.screen
+        written, self._quiet_since = self.screen, None
         for _ in range(TRIES):
             self.press("Enter")
             with contextlib.suppress(AssertionError):
@@ -83,7 +84,15 @@ class TerminalClient(Client):
             return not self.alive
         if state == "waiting":
             return bool(self.options()) or not is_busy
-        return True if state == "working" else not is_busy and not self.options()
+        return True if state == "working" else self._is_settled(is_busy=is_busy)
+
+    def _is_settled(self, *, is_busy: bool) -> bool:
+        """Whether no turn and no dialog has been seen for a while: the screen is drawn later than it happens."""
+        if is_busy or self.options():
+            self._quiet_since = None
+            return False
+        self._quiet_since = self._quiet_since or time.monotonic()
+        return time.monotonic() - self._quiet_since >= QUIET_SECONDS
 
     def is_quiet(self) -> bool:
         """Whether no turn runs."""
