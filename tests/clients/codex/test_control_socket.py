@@ -1,6 +1,7 @@
 """The control socket of Codex: threads, approvals, and answers."""
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -121,7 +122,7 @@ def test_a_lost_connection_forgets_everything(tmp_path: Path) -> None:
     follow(tmp_path, story)
 
 
-def test_without_a_daemon_there_is_no_connection(tmp_path: Path) -> None:
-    """The file of the socket may be missing, or be left behind."""
-    with pytest.raises(OSError, match="No such file"):
-        asyncio.run(Follower(tmp_path).control.run())
+def test_without_a_daemon_there_is_no_connection() -> None:
+    """The file of the socket may be missing, or be left behind. The path of a socket must be short."""
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(OSError, match="No such file"):
+        asyncio.run(Follower(Path(folder)).control.run())
