@@ -6,6 +6,7 @@ reduced to its messages, with one message for everything that the model sent in 
 
 import itertools
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,7 @@ def _pieces(chosen: Reply) -> Iterator[tuple[int, str]]:
                 number += 1
 
 
-class _OtherHandler(Handler):
+class _OtherHandler(Handler, ABC):
     """What the handlers of the other APIs share."""
 
     def do_POST(self) -> None:  # noqa: N802
@@ -102,17 +103,17 @@ class _OtherHandler(Handler):
         """The scripted reply to these messages."""
         return choose(self.server.model.script, {"messages": _joined(messages)})
 
+    @abstractmethod
     def chosen(self, body: dict[str, Any]) -> Reply | None:
         """The reply to a request; None if it is not about a conversation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def results(self, body: dict[str, Any]) -> Iterator[str]:
         """The tool results in a request."""
-        raise NotImplementedError
 
+    @abstractmethod
     def send_reply(self, body: dict[str, Any], chosen: Reply) -> None:
         """Send a reply."""
-        raise NotImplementedError
 
 
 # --- OpenAI -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ Rules
 
 import random
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple
 
@@ -166,7 +167,7 @@ class Told(NamedTuple):
     lines: tuple[Json, ...] = ()
 
 
-class ToldSession(SimulatedClock):
+class ToldSession(SimulatedClock, ABC):
     """A session of a client that is told in its format by a subclass."""
 
     client = ""
@@ -250,21 +251,21 @@ class ToldSession(SimulatedClock):
 
     # --- the format of a client ---
 
+    @abstractmethod
     def started(self) -> list[Told]:
         """The session starts, with its first prompt."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prompted(self) -> list[Told]:
         """The user submitted `prompt`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def called(self, action: Action) -> list[Told]:
         """A tool call is about to run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def asked(self, action: Action) -> list[Told]:
         """The client shows a permission dialog; the last report opens it."""
-        raise NotImplementedError
 
     def allowed(self) -> list[Told]:
         """The dialog was answered. Most clients report nothing."""
@@ -278,10 +279,10 @@ class ToldSession(SimulatedClock):
         """Whether the reply to a dialog denies the call."""
         return False
 
+    @abstractmethod
     def finished(self, action: Action) -> list[Told]:
         """A tool call has ended."""
-        raise NotImplementedError
 
+    @abstractmethod
     def stopped(self, text: str) -> list[Told]:
         """The turn has ended with a text."""
-        raise NotImplementedError
