@@ -16,7 +16,7 @@ from claude_headspace.errors import BadRequest
 
 TEXT = '- say {x} "hi"\nsecond line'
 """A prompt that a program could mistake for an option or a pattern."""
-NO_DAEMON = ["-c", "features.daemon_auto_start=false"]
+NO_DAEMON = ["--no-daemon"]
 
 
 def test_every_client_has_a_program() -> None:
