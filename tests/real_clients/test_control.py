@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.programs import PROGRAMS
+from claude_headspace.clients.command_lines import PROGRAMS
 from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS
-from claude_headspace.clients.programs import (
+from claude_headspace.clients.command_lines import (
     PROGRAMS,
     config_dir_of,
     headless_arguments,
