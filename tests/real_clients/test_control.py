@@ -13,7 +13,7 @@ from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
 from tests.real_client.workspace import Workspace
-from tests.real_clients.homes import HOMES, OtherHome
+from tests.real_clients.homes import HOMES, CopilotHome, OtherHome
 from tests.support import running_daemon, wait_until
 
 SEVERAL = "? Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
@@ -113,7 +113,7 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
 
 def test_copilot_receives_prompts_before_it_reports(tmp_path: Path) -> None:
     """A client that was just started or resumed has a state and a pane, although no hook has fired yet."""
-    with opened(tmp_path, "copilot") as workspace:
+    with opened(tmp_path, CopilotHome) as workspace:
         client = workspace.home.open_client(workspace.terminals, workspace.model.url)
         client.wait_until_ready()
         agent = workspace.agent("idle")
