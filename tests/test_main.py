@@ -131,7 +131,6 @@ def test_commands_do_not_import_the_daemon(tmp_path: Path, command: str) -> None
         "typer",
         "click",
         "pydantic",
-        "inspect",
         "dataclasses",
         "sqlalchemy",
         "alembic",

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from claude_headspace.clients.tools import SHELL_TOOL, find_tool, tool_input
 from claude_headspace.config import find_paths, load_settings
-from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.kernel.tools import ToolKind
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.arguments.parse import UsageError
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.policy import (
     backtest_result,
@@ -81,7 +81,7 @@ def _tool_input(tool: str, text: str) -> dict[str, object]:
         try:
             found: dict[str, object] = json.loads(text)
         except ValueError as error:
-            raise BadRequest("bad_json", f"Not valid JSON: {error}.", "Quote the whole object.") from error
+            raise UsageError(f"Not valid JSON: {error}.") from error
         return found
     return tool_input(tool, text)
 

@@ -91,8 +91,8 @@ def test_values(line: str, expected: dict[str, Any]) -> None:
         ("otter -n 0", "Invalid value for '--last': 0 is not in the range 1<=x<=9."),
         ("otter -n 10", "Invalid value for '--last': 10 is not in the range 1<=x<=9."),
         ("otter --speed fast", "Invalid value for '--speed': 'fast' is not a number."),
-        ("otter --state gone", "Invalid value for '--state': 'gone' is not one of idle, working."),
-        ("otter --scope all", "Invalid value for '--scope': 'all' is not one of read, act."),
+        ("otter --state gone", "Invalid value for '--state': 'gone' is not one of 'idle', 'working'."),
+        ("otter --scope all", "Invalid value for '--scope': 'all' is not one of 'read', 'act'."),
     ],
 )
 def test_errors(line: str, error: str) -> None:

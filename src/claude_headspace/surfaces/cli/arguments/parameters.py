@@ -94,7 +94,7 @@ class Parameter(NamedTuple):
 
     def _choose(self, text: str) -> Any:
         if text not in self.choices:
-            raise ValueError(f"{text!r} is not one of {', '.join(self.choices)}.")
+            raise ValueError(f"{text!r} is not one of {', '.join(map(repr, self.choices))}.")
         return text if get_origin(self.type) is Literal else self.type(text)
 
     def _number(self, text: str) -> Any:

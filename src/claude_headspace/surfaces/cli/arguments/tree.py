@@ -8,7 +8,7 @@ they need at their top. The function has the examples for the help (`options.exa
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Parameter, find_forwarded, read_parameters
@@ -102,18 +102,18 @@ def run(entry: Command | Group, words: Sequence[str], path: str) -> None:
     loaded = entry.load()
     try:
         parsed = parse(loaded, words)
+        if loaded.group is not None and parsed.rest:
+            _run_command_of(loaded.group, parsed.rest, path)
+        elif loaded.function is None:
+            echo(loaded.help(path), is_error=True)
+            sys.exit(EXIT_USAGE)
+        else:
+            loaded.function(**parsed.values)
     except HelpWanted:
         echo(loaded.help(path))
-        return
     except UsageError as error:
-        _exit_with_usage(loaded, path, error)
-    if loaded.group is not None and parsed.rest:
-        _run_command_of(loaded, loaded.group, parsed.rest, path)
-    elif loaded.function is None:
-        echo(loaded.help(path), is_error=True)
+        echo(f"{loaded.usage(path)}\nTry '{path} -h' for help.\n\nError: {error}", is_error=True)
         sys.exit(EXIT_USAGE)
-    else:
-        loaded.function(**parsed.values)
 
 
 def parse(loaded: Loaded, words: Sequence[str]) -> Parsed:
@@ -128,12 +128,11 @@ def parse(loaded: Loaded, words: Sequence[str]) -> Parsed:
     return parsed
 
 
-def _run_command_of(loaded: Loaded, group: Group, words: Sequence[str], path: str) -> None:
+def _run_command_of(group: Group, words: Sequence[str], path: str) -> None:
     name, *rest = words
-    if (entry := group.find(name)) is not None:
-        run(entry, rest, f"{path} {name}")
-    else:
-        _exit_with_usage(loaded, path, UsageError(f"No such command '{name}'.{_similar(name, group)}"))
+    if (entry := group.find(name)) is None:
+        raise UsageError(f"No such command '{name}'.{_similar(name, group)}")
+    run(entry, rest, f"{path} {name}")
 
 
 def _similar(name: str, group: Group) -> str:
@@ -141,8 +140,3 @@ def _similar(name: str, group: Group) -> str:
 
     found = get_close_matches(name, [each.name for each in group.commands])
     return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""
-
-
-def _exit_with_usage(loaded: Loaded, path: str, error: UsageError) -> NoReturn:
-    echo(f"{loaded.usage(path)}\nTry '{path} -h' for help.\n\nError: {error}", is_error=True)
-    sys.exit(EXIT_USAGE)
