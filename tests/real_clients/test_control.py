@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.programs import PROGRAMS
+from claude_headspace.clients.command_lines import PROGRAMS
 from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
 from tests.real_client.workspace import Workspace
-from tests.real_clients.homes import HOMES, OtherHome
+from tests.real_clients.homes import HOMES, CopilotHome, OtherHome
 from tests.support import running_daemon, wait_until
 
 SEVERAL = "? Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
@@ -24,16 +24,17 @@ SCRIPT: Script = {
     "Three lines": [reply(text("I have read them."))],
     "Write a poem": [reply(text("Roses are red and more follows later."), streams="never")],
     "Go on": [reply(text("I went on."))],
+    "Count the tests": [reply(text("There are 7 tests."))],
 }
 
 
 @contextmanager
-def opened(folder: Path, name: str) -> Iterator[Workspace]:
+def opened(folder: Path, make_home: type[OtherHome]) -> Iterator[Workspace]:
     """A workspace of a client with installed hooks and a scripted model."""
     try:
-        home, terminals = HOMES[name](folder / "home"), Terminals()
+        home, terminals = make_home(folder / "home"), Terminals()
     except Unavailable as reason:
-        pytest.skip(f"{name} cannot be run here: {reason}")
+        pytest.skip(f"{make_home.client_name} cannot be run here: {reason}")
     root = folder / "headspace"
     with running_daemon(root) as daemon, home.model(SCRIPT) as model, terminals as open_terminals:
         made = Workspace(root, open_terminals, home, daemon, model)
@@ -65,7 +66,7 @@ def turns(workspace: Workspace, agent: dict[str, Any]) -> list[list[str]]:
 @pytest.mark.parametrize("name", HOMES)
 def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: Path) -> None:
     """`run` registers the agent, each prompt arrives once, Esc stops the turn, and `resume` continues the session."""
-    with opened(tmp_path, name) as workspace:
+    with opened(tmp_path, HOMES[name]) as workspace:
         pane = workspace.in_terminal("run", name, "--name", "runner")
         wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
         done = workspace.headspace("send", "runner", "--", "Say hello, and no more.")
@@ -108,3 +109,26 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["tmux"]["pane"]) == (ended["session_id"], pane)
         assert workspace.daemon.verified()
+
+
+def test_copilot_receives_prompts_before_it_reports(tmp_path: Path) -> None:
+    """A client that was just started or resumed has a state and a pane, although no hook has fired yet."""
+    with opened(tmp_path, CopilotHome) as workspace:
+        client = workspace.home.open_client(workspace.terminals, workspace.model.url)
+        client.wait_until_ready()
+        agent = workspace.agent("idle")
+        done = workspace.headspace("send", agent["name"], "--", "Say hello")
+        assert (done.returncode, done.stderr) == (0, ""), client.screen
+        wait_until(lambda: turns(workspace, agent) == [["Say", "hello"]], "the prompt")
+        workspace.agent("idle", id=agent["id"])
+        workspace.headspace("send", agent["name"], "/exit")
+        workspace.agent("ended", id=agent["id"])
+
+        pane = workspace.in_terminal("resume", agent["name"])
+        back = workspace.agent("idle", id=agent["id"])
+        assert back["tmux"]["pane"] == pane
+        wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
+        done = workspace.headspace("send", agent["name"], "--", "Go on")
+        assert (done.returncode, done.stderr) == (0, ""), screen(workspace, pane)
+        wait_until(lambda: turns(workspace, agent) == [["Say", "hello"], ["Go", "on"]], "the second prompt")
+        assert len(workspace.daemon.agents()) == 1
