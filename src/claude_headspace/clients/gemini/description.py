@@ -31,7 +31,7 @@ CLIENT = Client(
         Capability.STATE: "The end of a turn is shown when the chat file confirms it, usually within 0.2 s. After an "
         "approval in the terminal the agent is shown as waiting until the tool has run.",
         Capability.ANSWER_PERMISSION: "As keystrokes in its tmux pane.",
-        Capability.ANSWER_QUESTION: "As keystrokes in its tmux pane, one question with one answer.",
+        Capability.ANSWER_QUESTION: "As keystrokes in its tmux pane, with one answer to each question.",
         Capability.SUBAGENTS: "From their chat files. Their tool calls are shown as the agent's.",
         Capability.COST: "Computed from tokens and a table of prices; unknown for models that are not in the table.",
         Capability.IMPORT: "From `tmp/*/chats/`.",
