@@ -96,7 +96,7 @@ def test_everything_is_in_the_wheel(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in (
         "claude_headspace/surfaces/page/built/index.html",
-        "claude_headspace/clients/claude_code/hooks/notify-headspace.sh",
+        "claude_headspace/clients/notify-headspace.sh",
         "claude_headspace/clients/claude_code/hooks/statusline-headspace.sh",
         "claude_headspace/inputs/policy/defaults.toml",
         "claude_headspace/surfaces/tui/top.tcss",

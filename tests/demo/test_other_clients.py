@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.decode import decode
+from claude_headspace.clients.simulated_clients import SIMULATIONS
 from claude_headspace.clients.simulation import Action, Done, Json, Permission, Profile, Prompt, Reply, ScheduledEvent
-from claude_headspace.clients.simulations import SIMULATIONS
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.demo.other_clients import OTHER_CLIENTS

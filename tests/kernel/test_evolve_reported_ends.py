@@ -102,6 +102,20 @@ def test_work_after_the_end_is_not_ended(story: Story) -> None:
     assert [command.outcome for command in story.commands.values()] == ["completed", None]
 
 
+def test_a_queued_prompt_before_the_transcript_is_read(story: Story) -> None:
+    """The words of the report may be wrong. The final text is that of the transcript, once."""
+    end(story, 5, "I fixed it. fixed it.")
+    story.report(PromptSubmitted("Next"), origin=Origin.HOOK, at=5.04)
+    story.report(AgentWrote("I fixed it.", final=True), at=4.9)
+    assert story.board == ("working", None)
+    assert [command.outcome for command in story.commands.values()] == ["completed", None]
+    assert [turn[1:] for turn in story.turns] == [
+        ("COMMAND", "Fix it"),
+        ("COMMAND", "Next"),
+        ("COMPLETION", "I fixed it."),
+    ]
+
+
 def test_a_dialog_without_its_input_is_joined_by_its_summary(story: Story) -> None:
     """The client does not send the input of the call with its dialog."""
     for number, command in enumerate(("ls", "touch made")):

@@ -165,6 +165,11 @@ def shows(*states: str, of: int = 0) -> Step:
     return step
 
 
+def may_show(*states: str, of: int = 0) -> Step:
+    """The next states of an agent, or none: they last only some milliseconds, and may be read together."""
+    return lambda run: run.allow(list(states), of)
+
+
 def has(of: int = 0, **fields: object) -> Step:
     """Values of an agent's API fields; `__` separates the parts of a name."""
     return lambda run: run.expect_fields(of, fields)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.clients.programs import PROGRAMS
+from claude_headspace.clients.command_lines import PROGRAMS
 from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
@@ -24,16 +24,17 @@ SCRIPT: Script = {
     "Three lines": [reply(text("I have read them."))],
     "Write a poem": [reply(text("Roses are red and more follows later."), streams="never")],
     "Go on": [reply(text("I went on."))],
+    "Count the tests": [reply(text("There are 7 tests."))],
 }
 
 
 @contextmanager
-def opened(folder: Path, name: str) -> Iterator[Workspace]:
+def opened(folder: Path, make_home: type[OtherHome]) -> Iterator[Workspace]:
     """A workspace of a client with installed hooks and a scripted model."""
     try:
-        home, terminals = HOMES[name](folder / "home"), Terminals()
+        home, terminals = make_home(folder / "home"), Terminals()
     except Unavailable as reason:
-        pytest.skip(f"{name} cannot be run here: {reason}")
+        pytest.skip(f"{make_home.client_name} cannot be run here: {reason}")
     root = folder / "headspace"
     with running_daemon(root) as daemon, home.model(SCRIPT) as model, terminals as open_terminals:
         made = Workspace(root, open_terminals, home, daemon, model)
@@ -65,7 +66,7 @@ def turns(workspace: Workspace, agent: dict[str, Any]) -> list[list[str]]:
 @pytest.mark.parametrize("name", HOMES)
 def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: Path) -> None:
     """`run` registers the agent, each prompt arrives once, Esc stops the turn, and `resume` continues the session."""
-    with opened(tmp_path, name) as workspace:
+    with opened(tmp_path, HOMES[name]) as workspace:
         pane = workspace.in_terminal("run", name, "--name", "runner")
         wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
         done = workspace.headspace("send", "runner", "--", "Say hello, and no more.")

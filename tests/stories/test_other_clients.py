@@ -74,8 +74,8 @@ def test_a_missing_client_is_named(tmux: Terminal) -> None:
 @pytest.mark.parametrize(
     ("options", "first"),
     [
-        ((), ["-c", "features.daemon_auto_start=false", "--"]),
-        (("--background",), ["-c", "features.daemon_auto_start=false", "exec", "--"]),
+        ((), ["--no-daemon", "--"]),
+        (("--background",), ["--no-daemon", "exec", "--"]),
     ],
 )
 def test_a_mission_runs_in_the_chosen_client(tmux: Terminal, options: tuple[str, ...], first: list[str]) -> None:

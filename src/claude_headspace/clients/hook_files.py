@@ -21,7 +21,7 @@ from claude_headspace.config import PathBelow
 from claude_headspace.errors import BadConfiguration
 
 SCRIPT_NAME = "notify-headspace.sh"
-HOOK_SCRIPT = Path(__file__).parent / "claude_code" / "hooks" / SCRIPT_NAME
+HOOK_SCRIPT = Path(__file__).with_name(SCRIPT_NAME)
 """The script of all clients. Its second argument names the client."""
 DEFAULT_BASH = "/bin/bash"
 

@@ -1,6 +1,6 @@
 """How the program of a client is started: the arguments for a prompt, a session, and a run without a terminal. Pure.
 
-Each package in `clients/` has a module `program` with one `Program`. `clients/programs.py` lists them.
+Each package in `clients/` has a module `program` with one `Program`. `clients/command_lines.py` lists them.
 """
 
 import msgspec

@@ -13,7 +13,7 @@ from pathlib import Path
 from claude_headspace.clients import codex
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
-from claude_headspace.clients.dialogs import DIALOG_READERS
+from claude_headspace.clients.dialog_readers import DIALOG_READERS
 from claude_headspace.config import Paths, Settings
 from claude_headspace.engine.active_efforts import ActiveEfforts
 from claude_headspace.engine.changes import ChangePublisher

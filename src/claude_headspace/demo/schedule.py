@@ -19,8 +19,8 @@ import msgspec
 from claude_headspace.clients import claude_code
 from claude_headspace.clients.claude_code.simulation.session import SimulatedSession, Step
 from claude_headspace.clients.claude_code.simulation.steps import start
+from claude_headspace.clients.simulated_clients import SIMULATIONS
 from claude_headspace.clients.simulation import Events, Profile, Reply, ScheduledEvent, ToldSession, ToldStep
-from claude_headspace.clients.simulations import SIMULATIONS
 
 FIRST_PANE = 9001
 CODE_DIRECTORY = "/home/sam/code"

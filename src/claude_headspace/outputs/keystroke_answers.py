@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 from claude_headspace.clients.dialog import Choice, Dialog, Key, choose, find_mismatch, squeeze
-from claude_headspace.clients.dialogs import ReadDialog
+from claude_headspace.clients.dialog_readers import ReadDialog
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.answers import Answer

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability
+from claude_headspace.clients.command_lines import program_of
 from claude_headspace.clients.input_box import STASH_KEY, InputBox, is_client_command, read_input_box
-from claude_headspace.clients.programs import program_of
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.tmux import Refused

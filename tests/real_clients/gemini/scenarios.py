@@ -19,6 +19,7 @@ from tests.real_client.scenario import (
     has_file,
     has_no_file,
     kills_client,
+    may_show,
     model_receives,
     pauses,
     presses,
@@ -185,10 +186,14 @@ TURNS = [
     ),
     Scenario(
         "queued prompt",
-        {"Fix the login": [reply(text("I fixed the login."), streams="words")]} | AGAIN,
+        {
+            "Fix the login": [reply(text("I fixed the login."), streams="words")],
+            "Try again": [reply(text("I tried again."), held="again")],
+        },
         [
             *(*starts_with("Fix the login"), reaches("words"), types("Try again"), releases("words")),
-            *(shows("idle", "working"), shows("idle")),
+            *(reaches("again"), may_show("idle", "working"), has(state="working", command__text="Try again")),
+            *(releases("again"), shows("idle")),
         ],
         Expected(
             ["completed: Fix the login", "completed: Try again"],

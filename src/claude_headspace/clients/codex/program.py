@@ -2,7 +2,8 @@
 
 By default Codex runs all sessions of a user in one shared process in the background. Its hooks and shells then have the
 environment of the terminal that started this process first, so they do not show in which pane the agent runs.
-`headspace run` and `headspace resume` start Codex without it.
+`headspace run` and `headspace resume` start Codex without it. The option must come before a subcommand. Turning off the
+feature `daemon_auto_start` instead would not do: while that process runs, Codex then asks whether to restart it.
 """
 
 from claude_headspace.clients.program import Program
@@ -13,7 +14,7 @@ PROGRAM = Program(
     headless_prompt=("--", "{}"),
     resume=("resume", "{}"),
     session_options=("resume", "fork"),
-    own_options=("-c", "features.daemon_auto_start=false"),
+    own_options=("--no-daemon",),
     own_setting="daemon",
     transcript_dir="sessions",
     pastes_prompts=True,

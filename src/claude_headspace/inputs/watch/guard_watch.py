@@ -18,10 +18,10 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.command_lines import config_dir_of
 from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.clients.hook_inspection import Problem, installed_files
 from claude_headspace.clients.installation import INSTALLERS
-from claude_headspace.clients.programs import config_dir_of
 from claude_headspace.config import Paths
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.kernel.agent import Agent

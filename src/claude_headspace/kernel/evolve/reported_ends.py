@@ -55,12 +55,12 @@ def _has_final_text(agent: Agent, end: Micros) -> bool:
 
 
 def settle_before(change: Change, meta: Meta, fact: facts.Fact) -> None:
-    """A prompt after a reported end: the turn had ended."""
+    """A prompt after a reported end: the turn had ended. The transcript, which is late, has its final text."""
     parts = fact.facts if isinstance(fact, facts.Several) else (fact,)
     is_prompt = any(isinstance(part, facts.PromptSubmitted | facts.UserWrote) for part in parts)
     end = change.agent.reported_end
     if is_prompt and end is not None and meta.at > end.at:
-        _assume(change, meta)
+        _assume(change, meta, "")
 
 
 def turn_end_assumed(change: Change, meta: Meta, _fact: facts.TurnEndAssumed) -> None:
@@ -68,15 +68,15 @@ def turn_end_assumed(change: Change, meta: Meta, _fact: facts.TurnEndAssumed) ->
     end = change.agent.reported_end
     if end is not None and meta.at >= end.at:
         change.inferred = True
-        _assume(change, meta)
+        _assume(change, meta, end.message)
 
 
-def _assume(change: Change, meta: Meta) -> None:
+def _assume(change: Change, meta: Meta, message: str) -> None:
     end = change.agent.reported_end
     if end is None:
         return
     if change.agent.busy_at <= end.at and change.agent.is_in_turn:
-        _accept(change, meta, end.message)
+        _accept(change, meta, message)
     else:
         change.agent.reported_end = None
 

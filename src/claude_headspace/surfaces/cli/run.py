@@ -13,7 +13,7 @@ import typer
 
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
-from claude_headspace.clients.programs import headless_arguments, resume_arguments, split_client, start_arguments
+from claude_headspace.clients.command_lines import headless_arguments, resume_arguments, split_client, start_arguments
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE

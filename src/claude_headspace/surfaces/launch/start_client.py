@@ -22,7 +22,7 @@ import msgspec
 from claude_headspace.clients import environment
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
-from claude_headspace.clients.programs import config_dir_of
+from claude_headspace.clients.command_lines import config_dir_of
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from claude_headspace.clients.programs import program_of
+from claude_headspace.clients.command_lines import program_of
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.launch.restart_prompt import UnfinishedPrompt, restart_prompt, unfinished_prompt
 from claude_headspace.surfaces.text.formatting import Json

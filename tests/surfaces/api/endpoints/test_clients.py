@@ -4,8 +4,8 @@ import pytest
 
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability
+from claude_headspace.clients.simulated_clients import SIMULATIONS
 from claude_headspace.clients.simulation import Action, Permission, Profile, Prompt
-from claude_headspace.clients.simulations import SIMULATIONS
 from claude_headspace.clients.tools import permission_verb
 from claude_headspace.demo.schedule import play_answered_in_terminal
 from tests.support import RunningDaemon

@@ -1,4 +1,4 @@
-"""The hook script of Claude Code, the events that it is registered for, and its installation.
+"""The hooks of Claude Code: the events that are registered, their installation, and the status line script.
 
 `events` lists the registered hooks, `settings_file` merges them into a settings file (pure), `installation` installs
 and removes everything.

@@ -1,4 +1,4 @@
-"""The programs of all clients: how each is started, resumed and interrupted. Pure."""
+"""The command lines of all clients: how each program is started, resumed and interrupted. Pure."""
 
 from collections.abc import Sequence
 

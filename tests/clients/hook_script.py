@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[4] / "src/claude_headspace/clients/claude_code/hooks/notify-headspace.sh"
+SCRIPT = Path(__file__).parents[2] / "src/claude_headspace/clients/notify-headspace.sh"
 BASH = os.environ.get("TEST_BASH", "/bin/bash")
 PAYLOAD = b'{"session_id":"one","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash"}'
 EVENTS = ("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SessionEnd")

@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.clients.claude_code.hooks.hook_script import (
+from tests.clients.hook_script import (
     BASH,
     EMPTY_REPLY,
     EVENTS,

@@ -4,7 +4,7 @@ import pytest
 
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS
-from claude_headspace.clients.programs import (
+from claude_headspace.clients.command_lines import (
     PROGRAMS,
     config_dir_of,
     headless_arguments,
@@ -16,7 +16,7 @@ from claude_headspace.errors import BadRequest
 
 TEXT = '- say {x} "hi"\nsecond line'
 """A prompt that a program could mistake for an option or a pattern."""
-NO_DAEMON = ["-c", "features.daemon_auto_start=false"]
+NO_DAEMON = ["--no-daemon"]
 
 
 def test_every_client_has_a_program() -> None:
