@@ -24,7 +24,8 @@ class Clients {
 
   /** Everything that a client cannot do. */
   limits(name: string): string[] {
-    return (this.#find(name)?.capabilities ?? []).filter((each) => !each.supported).map((each) => each.text);
+    const texts = (this.#find(name)?.capabilities ?? []).filter((each) => !each.supported).map((each) => each.text);
+    return [...new Set(texts)];
   }
 
   #find(name: string): Client | undefined {
