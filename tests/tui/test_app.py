@@ -1,27 +1,35 @@
 """The keys of `headspace top` and its updates, tested through the screen."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from textual.events import Click
 from textual.pilot import Pilot
 
 from claude_headspace.clients.client import Capability, Client
+from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Wait
+from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.feed import FeedEvent
 from claude_headspace.surfaces.tui.keys import KEYS
+from claude_headspace.surfaces.tui.presentation.details import conversation_lines
 from tests.limited_client import limited_client
 from tests.tui.board import (
     HOSTILE,
     NOON,
     FixedFeed,
     RecordingActions,
+    clock,
     iso_ago,
     make_agent,
     make_app,
+    make_turn,
     sample_agents,
     screen_text,
 )
@@ -374,7 +382,7 @@ def test_a_waiting_agent_refuses_a_prompt_before_the_user_types() -> None:
 
 
 def test_sending() -> None:
-    """s asks for a prompt of one or more lines; enter sends it, esc cancels."""
+    """s asks for a prompt of one or more lines; enter sends it, esc does not. An empty text is not sent."""
 
     async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
         await user.press("down", "down", "s")
@@ -384,10 +392,10 @@ def test_sending() -> None:
         await until(user, lambda: "send: done" in screen_text(app))
         count = len(actions.recorded)
         await user.press("s", *"never", "escape")
-        await user.press("s", "enter")
+        await user.press("down", "s", "enter")
         await user.pause()
         assert [call for call in actions.recorded[count:] if call[0] == "send"] == []
-        assert selected_name(app) == "olive-bee"
+        assert selected_name(app) == "sage-wombat"
 
     drive(script)
 
@@ -407,6 +415,53 @@ def test_a_refused_prompt_is_not_lost() -> None:
     drive(script)
 
 
+def test_a_prompt_that_was_not_sent_is_kept() -> None:
+    """Esc closes the input; s opens it again with the text, for this agent only. A sent prompt leaves no draft."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.press("down", "down", "s", *"Half", "escape")
+        await until(user, lambda: "was not sent. Press s to continue it." in screen_text(app))
+        await user.press("down", "s")
+        await until(user, lambda: app.screen.is_modal)
+        assert "Half" not in screen_text(app)
+        await user.press("escape", "up", "s")
+        await until(user, lambda: "Half" in screen_text(app))
+        await user.press(*"-time", "enter")
+        await until(user, lambda: ("send", "olive-bee", "Half-time") in actions.recorded)
+        await user.press("s")
+        await until(user, lambda: app.screen.is_modal)
+        assert "Half" not in screen_text(app)
+
+    drive(script)
+
+
+def test_a_prompt_refused_while_another_dialog_is_open_is_kept() -> None:
+    """The dialog stays; s opens the input with the text."""
+
+    class SlowActions(RecordingActions):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dialog_is_open = threading.Event()
+
+        def send(self, agent: Json, text: str) -> ActionResult:
+            assert self.dialog_is_open.wait(LIMIT_SECONDS)
+            self.recorded.append(("send", agent["name"], text))
+            raise BadRequest("draft", "Its input box has a draft.", "")
+
+    async def run() -> None:
+        actions = SlowActions()
+        app = make_app(FixedFeed(), actions)
+        async with opened(app) as user:
+            await user.press("down", "down", "s", *"Again", "enter", "question_mark")
+            await until(user, lambda: "esc close" in screen_text(app) and app.screen.is_modal)
+            actions.dialog_is_open.set()
+            await until(user, lambda: ("send", "olive-bee", "Again") in actions.recorded)
+            await user.press("escape", "s")
+            await until(user, lambda: "Again" in screen_text(app))
+
+    asyncio.run(run())
+
+
 def test_filtering() -> None:
     """/ filters the list while typing; enter keeps the filter, esc clears it."""
 
@@ -422,6 +477,18 @@ def test_filtering() -> None:
         await until(user, lambda: "No agent matches." in screen_text(app))
         await user.press("escape")
         await until(user, lambda: len(app.agents.agents) == 9)
+
+    drive(script)
+
+
+def test_a_message_does_not_hide_the_filter() -> None:
+    """The footer shows the filter, how to clear it, and the message."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("slash", *"api work", "enter", "b")
+        await until(user, lambda: "Bell off." in screen_text(app))
+        footer = screen_text(app).splitlines()[-1]
+        assert footer.split() == "filter: api work esc clear Bell off.".split()
 
     drive(script)
 
@@ -513,6 +580,112 @@ def test_evidence_and_layouts() -> None:
         await until(user, lambda: "SQLite" in screen_text(app) and "able-ant" in screen_text(app))
 
     drive(script, width=200, height=40)
+
+
+def test_esc_closes_the_evidence_before_the_filter() -> None:
+    """One thing for each Esc, and the footer says which."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("slash", *"kestrel", "enter", "w")
+        await until(user, lambda: "States, newest first" in screen_text(app))
+        assert "esc close why" in screen_text(app)
+        await user.press("escape")
+        await until(user, lambda: "States, newest first" not in screen_text(app))
+        assert "filter: kestrel  esc clear" in screen_text(app)
+        await user.press("escape")
+        await until(user, lambda: len(app.agents.agents) == 9)
+
+    drive(script)
+
+
+def test_labels_do_not_run_into_their_texts() -> None:
+    """There is a space after the longest label, too."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("down", "tab")
+        await until(user, lambda: "to-do list 1 of 3 done" in screen_text(app))
+
+    drive(script, width=120, height=50)
+
+
+def test_turns_of_other_days_have_a_date() -> None:
+    """A turn of today shows its time, an older one also its day."""
+    lines = conversation_lines(
+        [make_turn(1, "USER", "Begin.", 86_400), make_turn(2, "AGENT", "Done.", 60)], clock(), 80
+    )
+    texts = ["".join(span.text for span in line) for line in lines]
+    assert texts[-2:] == ["  13:59 agent Done.", "  03-01 14:00 you   Begin."]
+
+
+@pytest.mark.parametrize(("size", "border"), [((120, 30), 1), ((60, 15), 0)])
+def test_a_click_selects_the_row_under_the_pointer(size: tuple[int, int], border: int) -> None:
+    """With and without a border. A double click jumps to that agent; a click below the last row selects nothing."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        row = next(at for at, line in enumerate(screen_text(app).splitlines()) if "snug-plover" in line)
+        y = row - app.agents.region.y
+        assert y == 5 + border
+        await user.click("#agents", offset=(5, y))
+        await until(user, lambda: selected_name(app) == "snug-plover")
+        await user.click("#agents", offset=(5, app.agents.region.height - 1 - border))
+        await user.click("#agents", offset=(5, border))
+        assert selected_name(app) == "snug-plover"
+        await user.double_click("#agents", offset=(5, y - 1))
+        await until(user, lambda: ("jump", "sage-wombat") in actions.recorded)
+        assert [call for call in actions.recorded if call[0] == "jump"] == [("jump", "sage-wombat")]
+
+    drive(script, width=size[0], height=size[1])
+
+
+def test_a_double_click_does_not_jump_to_an_agent_that_moved_under_the_pointer() -> None:
+    """Both clicks must be on the same agent."""
+
+    async def script(user: User, app: Top, feed: FixedFeed, actions: RecordingActions) -> None:
+        await user.click("#agents", offset=(5, 6))
+        assert selected_name(app) == "snug-plover"
+        feed.change("id-quick-elk", "state_changed", state="error", state_since=iso_ago(0))
+        await until(user, lambda: app.agents.agents[4]["name"] != "snug-plover")
+        app.agents.post_message(double_click_at(app, 6))
+        await until(user, lambda: selected_name(app) != "snug-plover")
+        await user.pause()
+        assert not any(call[0] == "jump" for call in actions.recorded)
+
+    drive(script)
+
+
+def double_click_at(app: Top, y: int) -> Click:
+    """The second click of a double click on a row of the list."""
+    x, top = app.agents.region.offset
+    return Click(app.agents, 5, y, 0, 0, 1, False, False, False, screen_x=x + 5, screen_y=top + y, chain=2)
+
+
+@pytest.mark.parametrize("name", ["golden-trout", "olive-bee", "late-wren"])
+def test_an_agent_that_does_nothing_is_not_interrupted(name: str) -> None:
+    """x says so at once, without a question."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        app.agents.select([agent["name"] for agent in app.agents.agents].index(name))
+        await user.press("x")
+        await until(user, lambda: f"{name} is doing nothing that could be interrupted." in screen_text(app))
+        await user.press("x")
+        assert not any(call[0] == "interrupt" for call in actions.recorded)
+
+    drive(script)
+
+
+def test_no_color_means_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All text has the colours of the terminal; the selected row is reversed. t changes nothing."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("down", "t")
+        await until(user, lambda: "NO_COLOR is set" in screen_text(app))
+        drawn = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+        found = {part for each in drawn if each.style for part in (each.style.color, each.style.bgcolor) if part}
+        assert {part.name for part in found} == {"default"}
+        assert any(each.style and each.style.reverse and "shop" in each.text for each in drawn)
+
+    drive(script)
 
 
 def test_scrolling_the_details() -> None:

@@ -33,6 +33,8 @@ class Line(msgspec.Struct, frozen=True):
     facts: tuple[Fact, ...]
     subagent_id: str | None = None
     branch: str | None = None
+    anomaly: str | None = None
+    """Why a line without facts is stored: its format is not known (`unknown_lines.py`)."""
 
 
 def truncate(raw: bytes, bounds: Bounds, is_message: IsMessage) -> bytes:

@@ -32,7 +32,7 @@ class TranscriptFiles(Protocol):
         """The session that a transcript belongs to; empty if its path does not tell."""
 
     def read_lines(self, path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
-        """The lines with facts in a part of a file that begins at `start`, each as it is stored."""
+        """The lines in a part of a file that begins at `start`, each as it is stored: with facts, or unknown ones."""
 
     def is_message(self, owner: dict[object, object], key: object) -> bool:
         """Whether a string in a line is a message for people (see `IsMessage`)."""

@@ -157,6 +157,7 @@ class StatusReport:
         return SpoolStatus(
             depth=counts.depth,
             rejected=counts.rejected,
+            rejected_by_client=counts.rejected_by_client,
             quarantined=counts.quarantined,
             lost=counts.lost,
             taken=counts.processed,

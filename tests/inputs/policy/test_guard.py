@@ -128,8 +128,15 @@ def test_payload_without_a_tool_does_not_block_the_client(guard: PolicyGuard, pa
     envelope = call()
     found = judge(guard, msgspec.structs.replace(envelope, payload=payload))
     assert (found.ruling, found.enforced) == ("abstain", False)
-    assert found.lapse is not None
+    assert found.lapse == "the hook names no tool"
     assert guard.lapses[0].calls == 1
+
+
+def test_a_call_of_another_client_without_a_tool_is_described(guard: PolicyGuard) -> None:
+    """An object in place of its name is no internal error."""
+    payload = b'{"session_id": "s", "tool_name": {"a": 1}, "tool_input": {}}'
+    envelope = msgspec.structs.replace(call(), client="gemini", name="BeforeTool", payload=payload)
+    assert judge(guard, envelope).lapse == "the hook names no tool"
 
 
 @pytest.mark.parametrize("payload", [b"[]", b"nonsense", b'{"tool_name": "Bash", "tool_input": "text"}'])

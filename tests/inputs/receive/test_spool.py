@@ -226,6 +226,18 @@ def test_a_file_that_cannot_be_decoded_is_rejected(spooled: SpoolWithJournal, co
     assert stat.S_IMODE((spooled.folder / "rejected").stat().st_mode) == 0o700
 
 
+def test_a_rejected_file_keeps_its_client(spooled: SpoolWithJournal) -> None:
+    """The numbers of rejected events say whose they are. A file without a client counts for Claude Code."""
+    (spooled.folder / "1.0-1-1.json").write_bytes(b'{"event": "BeforeTool", "client": "gemini"}\n{"no": "session"}\n')
+    (spooled.folder / "1.0-1-2.json").write_bytes(b"no notes\n{}\n")
+
+    async def main(spool: SpoolReader) -> None:
+        await spool.drain()
+        assert spool.counts().rejected_by_client == {"gemini": 1, "claude-code": 1}
+
+    spooled.run(main)
+
+
 def test_broken_text_is_repaired(spooled: SpoolWithJournal) -> None:
     """Lone surrogates and invalid UTF-8 are replaced, and the event records that."""
     content = b'{"event": "Stop"}\n{"session_id": "one", "a": "\\ud83d", "b": "\xff"}\n'
@@ -356,7 +368,7 @@ def test_counts_and_health(spooled: SpoolWithJournal) -> None:
         assert spool.counts()[:2] == (2, 0)
         assert spool.health() == (False, None, "2 waiting")
         await spool.drain()
-        assert spool.counts() == (0, 1, 0, 1, START, 0)
+        assert spool.counts() == (0, 1, 0, 1, START, 0, {"claude-code": 1})
         assert spool.health() == (False, None, "empty, 1 rejected")
 
     spooled.run(test)

@@ -63,3 +63,15 @@ def test_a_chat_file_is_imported(tmp_path: Path) -> None:
         ("err", "failed"),
     ]
     assert list(journal.verify()) == []
+
+
+def test_lines_in_an_unknown_format_are_imported(tmp_path: Path) -> None:
+    """They are counted as not understood."""
+    chats = tmp_path / "tmp/app/chats"
+    chats.mkdir(parents=True)
+    novelty = b'{"id": "n1", "timestamp": "2026-11-16T00:40:00.000Z", "type": "novelty", "content": "?"}\n'
+    recorded = (FOLDER / "session.chat.jsonl").read_bytes()
+    (chats / "session-2026-11-16T00-20-21a5d014.jsonl").write_bytes(recorded + novelty)
+    journal = TemporaryJournal()
+    import_chats(journal, tmp_path)
+    assert journal.counts().anomalies_by_client == {"gemini": 1}

@@ -66,3 +66,23 @@ def test_a_session_without_hooks_is_followed(tmp_path: Path) -> None:
             return watched.turn_texts(FIRST)
 
     assert asyncio.run(play()) == ["Fix it"]
+
+
+def test_a_line_in_an_unknown_format_is_stored_and_counted(tmp_path: Path) -> None:
+    """It changes nothing else, and a line that is known to be without use is not stored."""
+
+    async def play() -> dict[str, int]:
+        async with WatchedCodex(tmp_path) as watched:
+            await watched.sources.followers["codex"].caught_up()
+            watched.writes(FIRST, "Fix it")
+            await watched.until(lambda: watched.state(FIRST) == "working")
+            events = watched.journal.counts().events
+            path = next(watched.config_dir.glob("sessions/*/*/*/*.jsonl"))
+            lines = [timestamped({"type": kind, "payload": {}}) for kind in ("world_state", "novelty")]
+            with path.open("a") as file:
+                file.writelines(f"{json.dumps(line)}\n" for line in lines)
+            await watched.until(lambda: watched.journal.counts().anomalies > 0)
+            assert (watched.state(FIRST), watched.journal.counts().events) == ("working", events + 1)
+            return watched.journal.counts().anomalies_by_client
+
+    assert asyncio.run(play()) == {"codex": 1}

@@ -264,7 +264,7 @@ def test_rejected_and_lost_events_are_warnings(daemon: RunningDaemon) -> None:
     (spool / "lost").write_text("....")
     code, checks = examine(daemon.home)
     assert code == 0
-    assert "1 event could not be parsed" in checks["rejected"][0]["detail"]
+    assert "1 event of Claude Code could not be parsed" in checks["rejected"][0]["detail"]
     assert "4 events lost" in checks["lost"][0]["detail"]
 
 

@@ -1831,6 +1831,10 @@ export interface components {
             last_drain_at: string | null;
             /** @default 0 */
             quarantined?: number;
+            /** @default {} */
+            rejected_by_client?: {
+                [key: string]: number;
+            };
         };
         OutageView: {
             since: string;

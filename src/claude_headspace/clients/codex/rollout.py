@@ -1,4 +1,4 @@
-"""Decode a line of a rollout into facts. Pure and total: nothing is raised, and unknown lines have no facts.
+"""Decode a line of a rollout into facts. Pure and total: nothing is raised, and unknown lines are reported.
 
 Codex writes one file per thread; a sub-agent is a thread of its own. A line does not contain its thread, so it is
 stored with the session and the sub-agent of its file (`WireStored`).
@@ -33,6 +33,7 @@ from claude_headspace.clients.codex.rollout_wire import (
     WireTurnContext,
 )
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -55,12 +56,14 @@ _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def read_stored(raw: bytes, stored: WireStored) -> Line | None:
-    """The line, if it has facts. `raw` is the line as it is stored."""
+    """The line, if it has facts or is unknown. `raw` is the line as it is stored."""
     found = _facts(stored)
-    if not found or not stored.session_id:
+    problem = None if found else unknown_part(stored)
+    if not (found or problem) or not stored.session_id:
         return None
     key = hashlib.blake2b(raw, digest_size=12).hexdigest()
-    return Line(_parse_time(stored.line.timestamp), stored.session_id, key, _cwd(stored), found, stored.subagent_id)
+    at, cwd = _parse_time(stored.line.timestamp), _cwd(stored)
+    return Line(at, stored.session_id, key, cwd, found, stored.subagent_id, anomaly=problem)
 
 
 def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
@@ -76,7 +79,8 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         subagent_id=short(stored.subagent_id),
     )
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
-    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(stored))
+    problem = misfit or anomaly or (None if found else unknown_part(stored))
+    return Event(meta, fact, envelope.observations, envelope.decisions, problem, texts=_texts(stored))
 
 
 def _parse_time(timestamp: str | None) -> Micros | None:
@@ -231,6 +235,52 @@ def _result(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
     elif payload.call_id:
         answer = tools.answer_of(tools.result_of(text)) if text.startswith("{") else ""
         yield facts.ToolFinished(short(payload.call_id), "", answer=answer)
+
+
+# --- unknown lines ----------------------------------------------------------------------------------------------------
+
+
+def unknown_part(stored: WireStored) -> str | None:
+    """What is not known of a line without facts: its type, that of its item, or the type of a field."""
+    payload, misfit = fit(stored.line.payload, WirePayload)
+    kind = (stored.line.type, payload.type)
+    if stored.line.type in KNOWN_TYPES or kind in KNOWN:
+        return None
+    if kind not in _READERS and kind not in _READERS_OF_CALLS:
+        return unknown(*kind) if any(kind) else unknown("without a type")
+    item = fit(payload.item, WireItem)[0] if payload.type == ITEM else None
+    if item is not None and item.type not in KNOWN_ITEMS:
+        return unknown(*kind, item.type)
+    return misfit
+
+
+ITEM = "item_completed"
+KNOWN_TYPES = frozenset({"turn_context", "world_state", "retained_context", "token_usage_record"})
+"""Types of lines without use, whatever they contain."""
+KNOWN = frozenset(
+    {
+        *(("event_msg", name) for name in ("task_started", "item_started", "thread_settings_applied", "turn_diff")),
+        *(("event_msg", f"agent_reasoning{end}") for end in ("", "_raw_content", "_section_break")),
+        *(("event_msg", name) for name in ("context_compacted", "thread_rolled_back", "thread_goal_updated")),
+        *(("event_msg", name) for name in ("thread_queue_changed", "plan_update", "undo_completed")),
+        *(("event_msg", f"{name}_review_mode") for name in ("entered", "exited")),
+        *(("event_msg", f"{name}_end") for name in ("exec_command", "patch_apply", "mcp_tool_call", "web_search")),
+        *(("event_msg", name) for name in ("image_generation_end", "view_image_tool_call", "warning")),
+        *(("response_item", name) for name in ("message", "agent_message", "reasoning", "additional_tools")),
+        *(("response_item", f"{name}_call") for name in ("web_search", "image_generation", "tool_search")),
+        *(("response_item", name) for name in ("tool_search_output", "local_shell_call", "ghost_snapshot")),
+        *(("response_item", name) for name in ("compaction", "context_compaction", "configuration_update")),
+    }
+)
+"""Lines without use, by their type and that of their payload. Those not in the recordings are names in the program."""
+KNOWN_ITEMS = frozenset(
+    {
+        *("UserMessage", "AgentMessage", "Reasoning", "Plan", "HookPrompt", "ContextCompaction", "Sleep", "Extension"),
+        *("CommandExecution", "FileChange", "FunctionCallOutput", "McpToolCall", "DynamicToolCall", "WebSearch"),
+        *("CollabAgentToolCall", "SubAgentActivity", "ImageView", "ImageGeneration"),
+        *("EnteredReviewMode", "ExitedReviewMode"),
+    }
+)
 
 
 Reader = Callable[[WirePayload, WireStored], Iterator[Fact]]

@@ -25,6 +25,7 @@ from claude_headspace.clients.codex.rollout_wire import (
 from claude_headspace.clients.files import open_regular_file
 from claude_headspace.clients.prices import Tokens, cost_of
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import UnknownLines
 from claude_headspace.kernel.tolerant_json import fit, parse, tolerant
 
 __all__ = ["find_transcripts", "is_message", "is_subagent", "is_transcript", "read_lines", "roots", "session_of"]
@@ -62,6 +63,7 @@ class Owner(msgspec.Struct, frozen=True):
 _owners: dict[str, Owner] = {}
 _models: dict[str, tuple[str, ...]] = {}
 """The models of the turns in a file, the newest last, for the usage that follows."""
+_unknown_lines = UnknownLines()
 
 
 def roots(config_dir: Path) -> list[Path]:
@@ -96,17 +98,18 @@ def session_of(path: str) -> str:
 
 
 def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
-    """The lines with facts in a part of a file, each with its session and without bulky fields."""
+    """The lines in a part of a file that have facts or are unknown, with their session and without bulky fields."""
     owner = _owner(path, b"" if start else raw)
     _find_models(path, start)
-    for text in raw.split(b"\n"):
-        body = parse(text)[0] if text.strip() else None
-        if not isinstance(body, dict) or not owner.has(body):
+    for text in filter(bytes.strip, raw.split(b"\n")):
+        body = parse(text)[0]
+        body = body if isinstance(body, dict) else {"payload": {"text": text.decode("utf-8", "replace")}}
+        if not owner.has(body):
             continue
         _remember_model(path, body)
         stored = _stored(owner, body, _plan_before(path, raw, start, text), _models.get(path, ()))
         line = read_stored(stored, fit(parse(stored)[0], WireStored)[0])
-        if line is not None:
+        if line is not None and _unknown_lines.accept(path, line.anomaly):
             yield stored, line
 
 

@@ -1,4 +1,4 @@
-"""Decode a line of `events.jsonl` into facts. Pure and total: nothing is raised, and unknown lines have no facts.
+"""Decode a line of `events.jsonl` into facts. Pure and total: nothing is raised, and unknown lines are reported.
 
 Rules
 - A line counts for its own time. It reaches the disk about 0.2 s later.
@@ -10,13 +10,17 @@ Rules
 - Lines of sub-agents are in the file of the session, with an `agentId`.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+import msgspec
+
 from claude_headspace.clients.copilot import tools
 from claude_headspace.clients.copilot.transcript_wire import WireCall, WireData, WireEvent, WireLine, WirePermission
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -55,15 +59,17 @@ class Decoded(NamedTuple):
 
 
 def read_stored(body: Any) -> Line | None:
-    """The line, if it has facts. `body` is the line as it is stored."""
-    decoded, _ = _shapes(body)
+    """The line, if it has facts or is unknown. `body` is the line as it is stored."""
+    decoded, misfit = _shapes(body)
     found = _facts(decoded)
-    if not found or not decoded.event.id:
+    problem = None if found else _unknown_part(decoded, misfit)
+    if not (found or problem):
         return None
     stored, event = decoded.stored, decoded.event
     at, branch = _parse_time(event.timestamp), decoded.data.context.branch
     subagent = short(event.agent_id) if event.agent_id else None
-    return Line(at, stored.session_id, short(event.id), stored.cwd, found, subagent, branch and short(branch))
+    key = short(event.id) if event.id else hashlib.blake2b(msgspec.json.encode(body), digest_size=12).hexdigest()
+    return Line(at, stored.session_id, key, stored.cwd, found, subagent, branch and short(branch), problem)
 
 
 def decode_line(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
@@ -83,7 +89,7 @@ def decode_line(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
     use = _use(decoded) if decoded.event.type in _ABOUT_CALLS else None
     texts = _texts(decoded, use) if use is not None else ()
-    problem = misfit or anomaly
+    problem = misfit or anomaly or (None if found else _unknown_part(decoded, misfit))
     return Event(meta, fact, envelope.observations, envelope.decisions, problem, tool=use, texts=texts)
 
 
@@ -105,6 +111,15 @@ def _parse_time(timestamp: str) -> Micros | None:
 def _facts(decoded: Decoded) -> tuple[Fact, ...]:
     reader = READERS.get(decoded.event.type)
     return tuple(reader(decoded)) if reader is not None else ()
+
+
+def _unknown_part(decoded: Decoded, misfit: str | None) -> str | None:
+    """What is not known of a line without facts: its type, or the type of a field."""
+    name = decoded.event.type
+    if name in READERS:
+        return misfit
+    is_known = name in KNOWN or name.startswith(KNOWN_GROUPS)
+    return None if is_known else unknown(name or "without a type")
 
 
 # --- messages and turns -----------------------------------------------------------------------------------------------
@@ -265,6 +280,20 @@ READERS: dict[str, Callable[[Decoded], Iterator[Fact]]] = {
     "subagent.failed": _subagent_stopped,
 }
 """The lines with facts, by type."""
+
+KNOWN_GROUPS = ("hook.", "model.", "system.", "user_input.", "elicitation.", "external_tool.", "exit_plan_mode.")
+"""Groups of lines without use."""
+KNOWN = frozenset(
+    {
+        *("assistant.turn_start", "assistant.intent", "assistant.reasoning", "assistant.usage", "command.execute"),
+        *("session.resume", "session.shutdown", "session.compaction_start", "session.idle", "session.info"),
+        *("session.warning", "session.mode_changed", "session.plan_changed", "session.title_changed"),
+        *("session.context_changed", "session.truncation", "session.handoff", "session.snapshot_rewind"),
+        *("session.workspace_file_changed", "session.usage_info", "session.task_complete", "human_response.recorded"),
+        *("subagent.configured", "subagent.selected", "subagent.deselected", "skill.invoked", "tool.user_requested"),
+    }
+)
+"""Lines without use. Those not in the recordings are documented events of the client."""
 
 _ABOUT_CALLS = ("tool.execution_start", "tool.execution_complete", "permission.requested")
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.copilot.transcript import READERS, is_message, read_stored
+from claude_headspace.clients.copilot.transcript import is_message, read_stored
 from claude_headspace.clients.files import open_regular_file
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import UnknownLines
 
 __all__ = ["find_transcripts", "is_message", "is_subagent", "is_transcript", "read_lines", "roots", "session_of"]
 
@@ -34,6 +35,7 @@ MAX_HEAD_BYTES = 64 * 1024
 MAX_EARLIER_BYTES = 1024 * 1024
 """How much of a file is read again: its first line, and the lines before a part."""
 
+_unknown_lines = UnknownLines()
 _PATH = re.compile(rf"[^/]+/{re.escape(TRANSCRIPT)}")
 
 
@@ -70,21 +72,20 @@ def session_of(path: str) -> str:
 
 
 def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
-    """The lines with facts, each with its session."""
+    """The lines that have facts or are unknown, each with its session."""
     session_id, history = session_of(path), _History()
     if start > 0:
         history.add_all(_read_part(path, 0, min(start, MAX_HEAD_BYTES)).split(b"\n")[:1])
         earlier = max(0, start - MAX_EARLIER_BYTES)
         history.add_all(_read_part(path, earlier, start - earlier).split(b"\n")[1 if earlier else 0 :])
-    for text in raw.split(b"\n"):
+    for text in filter(bytes.strip, raw.split(b"\n")):
         event = _parse(text)
-        if event is None:
-            continue
+        event = {"data": {"text": text.decode("utf-8", "replace")}} if event is None else event
         history.add(event)
-        if event.get("type") in READERS:
-            stored = {"session_id": session_id, "cwd": history.cwd, "line": _shortened(event), **history.about(event)}
-            if (line := read_stored(stored)) is not None:
-                yield msgspec.json.encode(stored), line
+        stored = {"session_id": session_id, "cwd": history.cwd, "line": _shortened(event), **history.about(event)}
+        line = read_stored(stored)
+        if line is not None and _unknown_lines.accept(path, line.anomaly):
+            yield msgspec.json.encode(stored), line
 
 
 def _read_part(path: str, start: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Read a chat file of Gemini CLI. Pure and total: nothing is raised, and unknown lines have no facts.
+"""Read a chat file of Gemini CLI. Pure and total: nothing is raised, and unknown lines are reported.
 
 The file is a log of operations. Its first line is the header, a message with a known id replaces the earlier one, and
 `$set` changes the header; `$set.messages` replaces all messages.
@@ -8,10 +8,12 @@ Rules
   cancelled call. The copy begins with the session context and ends with `$set.messages`. Nothing in it is new.
 - A reply is written without its calls first, and again when they ended. The second line has the time of the first:
   its calls are a line of their own, with the time when they ended.
+- A command that the user runs in shell mode is added to the history as a message of the user. It starts no turn.
 - A prompt closes the turn before, for a session without hooks: the file has no line for the end of a turn.
 - Only the client that runs the session writes messages. A summary, which any client can add, is no sign of life.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -32,6 +34,7 @@ from claude_headspace.clients.gemini.chat_wire import (
 from claude_headspace.clients.gemini.wire import WireInput
 from claude_headspace.clients.prices import Tokens, cost_of
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import UnknownLines, unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -59,7 +62,11 @@ class Part(StrEnum):
     STARTED = "started"
     STOPPED = "stopped"
     """The beginning and the end of a sub-agent, from its own chat."""
+    UNKNOWN = "unknown"
+    """A line in an unknown format."""
 
+
+MESSAGE_TYPES = frozenset({"user", "gemini", "info", "warning", "error"})
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
@@ -82,19 +89,30 @@ class Chat:
         self._replied_at: Micros | None = None
         self.cost: float | None = 0.0
         self._priced: set[str] = set()
+        self._unknown_lines = UnknownLines()
 
     def read(self, raw: bytes) -> Iterator[tuple[bytes, Line]]:
         """The lines to store, with their facts."""
         value = parse(raw)[0]
-        if not isinstance(value, dict):
-            return
-        if "type" in value and "id" in value:
+        value = value if isinstance(value, dict) else {"text": raw.decode("utf-8", "replace")}
+        if _is_message(value):
             message = fit(value, WireMessage)[0]
             self._is_copying = self._is_copying or _begins_history(message)
-            if not self._is_copying:
-                yield from self._message(value, message)
+            is_new = not self._is_copying and not _is_shell_mode(message)
+            found = list(self._message(value, message)) if is_new else []
         else:
-            yield from self._operation(fit(value, WireOperation)[0])
+            found = list(self._operation(fit(value, WireOperation)[0]))
+        yield from found
+        if not found and not self._is_copying:
+            yield from self._unknown(raw, value)
+
+    def _unknown(self, raw: bytes, value: dict[str, Any]) -> Iterator[tuple[bytes, Line]]:
+        """A line without facts, if its format is not known."""
+        problem = _unknown_part(value)
+        if problem is not None and self._unknown_lines.accept("", problem):
+            key, time = hashlib.blake2b(raw, digest_size=12).hexdigest(), value.get("timestamp")
+            at = parse_time(time) if isinstance(time, str) else None
+            yield from self._line(Part.UNKNOWN, at, key, value, anomaly=problem)
 
     def _operation(self, operation: WireOperation) -> Iterator[tuple[bytes, Line]]:
         if operation.changes is not None:
@@ -139,9 +157,15 @@ class Chat:
                 yield from self._line(Part.SUBAGENT, at, key, given, short(call.agent_id))
 
     def _line(
-        self, part: Part, at: Micros | None, key: str, line: dict[str, Any], subagent_id: str | None = None
+        self,
+        part: Part,
+        at: Micros | None,
+        key: str,
+        line: dict[str, Any],
+        subagent_id: str | None = None,
+        anomaly: str | None = None,
     ) -> Iterator[tuple[bytes, Line]]:
-        """One line to store, if it has facts."""
+        """One line to store, if it has facts or is unknown."""
         stored = WireStored(
             session_id=self.session_id,
             cwd=self._cwd,
@@ -151,8 +175,9 @@ class Chat:
             line=line,
         )
         found = tuple(_facts(stored))
-        if found and self.session_id:
-            fields = Line(at, self.session_id, f"gemini:{key}", self._cwd, found, stored.subagent_id)
+        if (found or anomaly) and self.session_id:
+            name, subagent = f"gemini:{key}", stored.subagent_id
+            fields = Line(at, self.session_id, name, self._cwd, found, subagent, anomaly=anomaly)
             yield msgspec.json.encode(stored), fields
 
     def _add_cost(self, message: WireMessage) -> None:
@@ -166,6 +191,20 @@ class Chat:
             self.cost = None if cost is None or self.cost is None else self.cost + cost
 
 
+def _is_message(value: dict[str, Any]) -> bool:
+    return "type" in value and "id" in value
+
+
+def _unknown_part(value: dict[str, Any]) -> str | None:
+    """What is not known of a line without facts: its type, or the type of a field."""
+    if _is_message(value):
+        message, misfit = fit(value, WireMessage)
+        return misfit if message.type in MESSAGE_TYPES else unknown(message.type or "without a type")
+    operation, misfit = fit(value, WireOperation)
+    is_known = operation.session_id or operation.changes is not None
+    return misfit if is_known else unknown(", ".join(sorted(value)))
+
+
 def _tokens(tokens: WireTokens) -> Tokens:
     return Tokens(input=tokens.input + tokens.tool, cached=tokens.cached, output=tokens.output + tokens.thoughts)
 
@@ -174,6 +213,11 @@ def _begins_history(message: WireMessage) -> bool:
     """Whether a message is the first one of a copied history. The client never writes it on its own."""
     texts = strings_in(message.content)
     return message.type == "user" and any(text.startswith(messages.SESSION_CONTEXT) for text in texts)
+
+
+def _is_shell_mode(message: WireMessage) -> bool:
+    """Whether a message is about a command that the user ran in shell mode."""
+    return message.type == "user" and text_of(message.content).startswith(messages.SHELL_MODE)
 
 
 def _without_display(call: object) -> object:
@@ -197,8 +241,9 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         subagent_id=short(stored.subagent_id),
     )
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
-    texts = tuple(_texts(stored))
-    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=texts)
+    texts, line = tuple(_texts(stored)), stored.line if isinstance(stored.line, dict) else {}
+    problem = misfit or anomaly or (_unknown_part(line) if stored.part == Part.UNKNOWN else None)
+    return Event(meta, fact, envelope.observations, envelope.decisions, problem, texts=texts)
 
 
 def _facts(stored: WireStored) -> Iterator[Fact]:

@@ -62,7 +62,7 @@ def session_of(path: str) -> str:
 
 
 def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
-    """The lines with facts. What a line means depends on those before it: they are read again if necessary."""
+    """The lines that have facts or are unknown. Their meaning depends on earlier lines, which are read again."""
     offset, chat = _chats.pop(path, (-1, Chat()))
     if offset != start:
         chat = _new_chat(path)

@@ -22,6 +22,16 @@ Analyse = Callable[[Invocation], Effects]
 class UnknownTool(TypeError):
     """The event names no tool."""
 
+    def __init__(self) -> None:
+        super().__init__("the hook names no tool")
+
+
+class BadInput(TypeError):
+    """The input of the tool is not an object."""
+
+    def __init__(self) -> None:
+        super().__init__("the input of the tool call is not an object")
+
 
 def analyse_call(
     tool: ToolUse | None,
@@ -32,12 +42,12 @@ def analyse_call(
     project: str = "",
     analyse: Analyse = analyse_effects,
 ) -> Call:
-    """Analyse a tool call. Raises `UnknownTool` without a tool, `TypeError` if its input is not an object."""
+    """Analyse a tool call. Raises `UnknownTool` without a tool, `BadInput` if its input is not an object."""
     if tool is None or not tool.name:
         raise UnknownTool
     tool_input = {} if tool.input is None else tool.input
     if not isinstance(tool_input, dict):
-        raise TypeError("the input of the tool call is not an object")
+        raise BadInput
     commands: tuple[str, ...] = (tool.command,) if tool.kind is ToolKind.SHELL else ()
     if tool.kind is ToolKind.MCP:
         commands = tuple(_find_commands(tool_input))

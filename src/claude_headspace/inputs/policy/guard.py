@@ -30,7 +30,7 @@ from claude_headspace.config import Paths
 from claude_headspace.errors import BadConfiguration
 from claude_headspace.inputs.policy.analyser import TIMED_OUT, Analyser, AnalysisFailed
 from claude_headspace.inputs.policy.analysis_thread import AnalysisThread
-from claude_headspace.inputs.policy.calls import UnknownTool, analyse_call
+from claude_headspace.inputs.policy.calls import BadInput, UnknownTool, analyse_call
 from claude_headspace.inputs.policy.files import PROJECT_FILE, load_built_in_rules, load_rules, read_project_rules
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.decide import Match, decide, get_subject, match_call
@@ -335,7 +335,7 @@ def _read_project(root: str, stamp: object, base: Policy, previous: tuple[Rule, 
 def _describe_error(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return TIMED_OUT
-    if isinstance(error, AnalysisFailed):
+    if isinstance(error, AnalysisFailed | UnknownTool | BadInput):
         return str(error)
     return f"internal error ({type(error).__name__})"
 

@@ -21,6 +21,7 @@ import heapq
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,10 +31,12 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients import catalog
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.receive.directory_watch import DirectoryWatch
 from claude_headspace.inputs.receive.receiver import HookReceiver
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
+from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, HookCounters, Received
 
 log = structlog.get_logger(__name__)
@@ -80,6 +83,7 @@ class SpoolCounts(NamedTuple):
     last_drain_at: Micros | None
     quarantined: int
     """Entries that are not regular files, in `rejected/`."""
+    rejected_by_client: dict[str, int]
 
 
 class Spool:
@@ -186,6 +190,7 @@ class SpoolReader(Loop):
         self._drained_once = asyncio.Event()
         self._processed = 0
         self._last_drain_at: Micros | None = None
+        self._rejected_clients: dict[str, str] = {}
 
     # --- running ---
 
@@ -302,7 +307,7 @@ class SpoolReader(Loop):
         return self._folder / "rejected"
 
     def _reject(self, path: Path, reason: str) -> None:
-        log.warning("spool_file_rejected", file=path.name, reason=reason)
+        log.warning("spool_file_rejected", file=path.name, client=client_of_file(path), reason=reason)
         self._counters.refused("spool")
         move_away(path, self._rejected)
         self._spool.forget(path)
@@ -324,9 +329,12 @@ class SpoolReader(Loop):
 
     def counts(self) -> SpoolCounts:
         """The current numbers."""
+        known, files = self._rejected_clients, [Path(entry.path) for entry in _files(self._rejected)]
+        self._rejected_clients = {path.name: known.get(path.name) or client_of_file(path) for path in files}
         return SpoolCounts(
             depth=self._spool.depth,
-            rejected=sum(1 for _ in _files(self._rejected)),
+            rejected=len(files),
+            rejected_by_client=dict(Counter(self._rejected_clients.values())),
             quarantined=sum(1 for each in _entries(self._rejected) if not each.is_file(follow_symlinks=False)),
             lost=self._spool.lost,
             processed=self._processed,
@@ -341,6 +349,16 @@ class SpoolReader(Loop):
         parts += [f"{counts.quarantined} quarantined"] if counts.quarantined else []
         parts += [f"{counts.lost} lost while it was full"] if counts.lost else []
         return self.running, self.failure, ", ".join(parts)
+
+
+def client_of_file(path: Path) -> str:
+    """The client that a spool file names, also if nothing else in it can be read; otherwise Claude Code."""
+    try:
+        with path.open("rb") as file:
+            notes = _notes_decoder.decode(file.readline(MAX_NOTES_BYTES))
+    except (OSError, *UNREADABLE):
+        return catalog.DEFAULT
+    return notes.get("client") or catalog.DEFAULT
 
 
 def _file_name(envelope: Envelope) -> str:

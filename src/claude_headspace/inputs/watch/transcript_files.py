@@ -31,7 +31,7 @@ class ReadPosition(msgspec.Struct):
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """A part of a file: its lines that have facts (time, raw line, decoded line), oldest first, and where it ends."""
+    """A part of a file: its lines to store (time, raw line, decoded line), oldest first, and where it ends."""
 
     lines: list[tuple[Micros, bytes, Line]]
     offset: int

@@ -113,7 +113,9 @@ class TranscriptImport:
         later: list[tuple[str, Envelope]] = []
         for at, raw, line in chunk.lines:
             agent = tally.agents.get(line.session_id)
-            if is_repetition(line.facts) or (agent is not None and is_older_than_recent_turns(agent, at)):
+            is_unknown = line.anomaly is not None and agent is not None
+            is_repeated = is_repetition(line.facts) and not is_unknown
+            if is_repeated or (agent is not None and is_older_than_recent_turns(agent, at)):
                 continue
             envelope = await self._envelopes.line(at, raw, line, self._registry.find_client(line.session_id))
             if agent is None:

@@ -369,6 +369,8 @@ class TranscriptFollower(Loop):
             return line.subagent_id is None and any(isinstance(fact, _PROVE_SESSION) for fact in line.facts)
         if is_older_than_recent_turns(agent, envelope.fired_at):
             return False
+        if line.anomaly is not None:
+            return True
         if self._has_used_more(path, line, agent):
             return True
         if is_repetition(line.facts) or all(isinstance(fact, facts.TurnClosed) for fact in line.facts):

@@ -55,6 +55,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     taken: int
     last_drain_at: Time | None
     quarantined: int = 0
+    rejected_by_client: dict[str, int] = {}
 
 
 class OutageView(msgspec.Struct, frozen=True):

@@ -1,11 +1,13 @@
 """The CLI commands `status` and `config`."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
 
 from claude_headspace.config import Paths, effective_settings, find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.inputs.receive.spool import client_of_file
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.status import not_running, settings_lines, status_footer, status_lines
@@ -51,13 +53,15 @@ def _report(paths: Paths) -> dict[str, Any]:
     return {"running": True, **report}
 
 
-def _spool_counts(paths: Paths) -> dict[str, int] | None:
+def _spool_counts(paths: Paths) -> dict[str, Any] | None:
     """How many events wait in the spool; None if Headspace has never run here."""
     if not paths.spool.is_dir():
         return None
+    rejected = Counter(map(client_of_file, (paths.spool / "rejected").glob("*.json")))
     return {
         "depth": sum(1 for _ in paths.spool.glob("*.json")),
-        "rejected": sum(1 for _ in (paths.spool / "rejected").glob("*.json")),
+        "rejected": rejected.total(),
+        "rejected_by_client": dict(rejected),
     }
 
 

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
 from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HOOK_SCRIPT, HookFiles, read_conf, script_text
@@ -26,6 +27,7 @@ from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.inputs.receive.spool import client_of_file
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -130,13 +132,13 @@ def _spool(paths: Paths) -> Iterator[Check]:
         yield failed("spool", f"{paths.spool} is not writable, so events are lost while the daemon is down", INSTALL)
         return
     waiting = len(list(paths.spool.glob("*.json")))
-    rejected = len(list((paths.spool / "rejected").glob("*.json")))
+    rejected = Counter(client_of_file(path) for path in (paths.spool / "rejected").glob("*.json"))
     yield ok("spool", f"{count(waiting, 'event')} waiting" if waiting else "empty")
     if rejected:
         where = paths.spool / "rejected"
-        yield warning(
-            "rejected", f"{count(rejected, 'event')} could not be parsed", f"Inspect {where}, then delete it."
-        )
+        clients = ", ".join(sorted(map(title_of, rejected)))
+        detail = f"{count(rejected.total(), 'event')} of {clients} could not be parsed"
+        yield warning("rejected", detail, f"Inspect {where}, then delete it.")
     lost = paths.spool / "lost"
     if lost.exists():
         detail = f"{count(lost.stat().st_size, 'event')} lost while the spool was full"

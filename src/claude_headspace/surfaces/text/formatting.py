@@ -120,3 +120,10 @@ def clock_time(time: str, now: datetime) -> str:
     """The local time of day, with the date if it is not today."""
     local = parse_timestamp(time).astimezone(now.tzinfo)
     return f"{local:%H:%M:%S}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"
+
+
+def short_time(time: str, now: datetime) -> str:
+    """The local time of day without seconds, with the day if it is not today, and the year if it is not this one."""
+    local = parse_timestamp(time).astimezone(now.tzinfo)
+    day = "" if local.date() == now.date() else "%m-%d " if local.year == now.year else "%Y-%m-%d "
+    return f"{local:{day}%H:%M}"

@@ -58,18 +58,32 @@ class Actions(Protocol):
 
 
 def send_refusal(agent: Json) -> BadRequest | None:
-    """Why the agent would not accept a prompt now; None if it would. A question in plain text is not a dialog."""
+    """Why the agent would not accept a prompt now; None if it would."""
     if agent["state"] == "ended":
         return BadRequest("agent_ended", f"{agent['name']} has ended.", "Press r to resume it.")
     if refusal := limit(agent, Capability.SEND):
         return BadRequest("not_supported", refusal, "Press enter to jump there.")
-    if any(wait["kind"] != "question" or wait["questions"] or wait["tool"] for wait in agent["waits"]):
+    if _shows_dialog(agent):
         return BadRequest(
             "at_dialog",
             f"{agent['name']} waits at a dialog: a prompt would be entered as an answer.",
             "Press a to answer it.",
         )
     return None
+
+
+def interrupt_refusal(agent: Json) -> BadRequest | None:
+    """Why the agent cannot be interrupted now; None if it can."""
+    if refusal := limit(agent, Capability.INTERRUPT):
+        return BadRequest("not_supported", refusal, "Press enter to jump there.")
+    if agent["state"] != "working" and not _shows_dialog(agent):
+        return BadRequest("at_rest", f"{agent['name']} is doing nothing that could be interrupted.", "")
+    return None
+
+
+def _shows_dialog(agent: Json) -> bool:
+    """Whether the agent waits at a dialog. A question in plain text is none."""
+    return any(wait["kind"] != "question" or wait["questions"] or wait["tool"] for wait in agent["waits"])
 
 
 def answer_message(name: str, wait: Json, answer: Json) -> str:

@@ -5,13 +5,14 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.filter import LineFilter, NoColor
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
@@ -23,12 +24,13 @@ from claude_headspace.surfaces.text.clients import answer_limit, limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
-from claude_headspace.surfaces.tui.actions import ActionResult, Actions, send_refusal
+from claude_headspace.surfaces.tui.actions import ActionResult, Actions, interrupt_refusal, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
+from claude_headspace.surfaces.tui.navigation import Navigation
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
     detail_lines,
@@ -41,6 +43,8 @@ from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLin
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
+    from claude_headspace.surfaces.tui.dialogs import Prompt, Typed
+    from claude_headspace.surfaces.tui.prompts import Prompts
 
 Result = TypeVar("Result")
 
@@ -64,7 +68,7 @@ class FeedUpdated(Message):
         return isinstance(message, FeedUpdated)
 
 
-class Top(App[None]):
+class Top(Navigation):
     """The board, full screen."""
 
     CSS_PATH = "top.tcss"
@@ -99,7 +103,7 @@ class Top(App[None]):
         self._feed = feed
         self._agent_actions = actions
         self._clock = clock
-        self._palette = palette
+        self._palette = "terminal" if self.no_color else palette
         self._bell = bell
         self._once = once
         self._filter_text = ""
@@ -114,7 +118,11 @@ class Top(App[None]):
         self.board = Board()
         for theme in styles.themes():
             self.register_theme(theme)
-        self.theme = palette
+        self.theme = self._palette
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """With `NO_COLOR` there are no colours; Textual would replace them by grey."""
+        return [NoColor()] if self.no_color else super().get_line_filters()
 
     def compose(self) -> ComposeResult:
         yield SingleLine(self._header_line, self._palette_name, id="header")
@@ -135,10 +143,6 @@ class Top(App[None]):
 
     # --- components ---
 
-    @property
-    def agents(self) -> AgentList:
-        return self.query_one(AgentList)
-
     def _palette_name(self) -> str:
         return self._palette
 
@@ -152,7 +156,8 @@ class Top(App[None]):
     def _footer_line(self, width: int) -> Line:
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
-        return footer_line(width, filter_text=self._filter_text, hidden=hidden, message=self._message)
+        escape = "close why" if self._shows_why else "clear"
+        return footer_line(width, filter_text=self._filter_text, escape=escape, hidden=hidden, message=self._message)
 
     # --- updates ---
 
@@ -348,27 +353,32 @@ class Top(App[None]):
 
     def action_send(self) -> None:
         """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
-        from claude_headspace.surfaces.tui.dialogs import Prompt
-
         agent = self.agents.selected
         if agent is not None and (refusal := send_refusal(agent)):
             self.show_message(Span(refusal.message), Span(f"  {refusal.hint}", "dim"))
         elif agent is not None:
-            self.push_screen(Prompt(agent["name"], self._palette), partial(self._send, agent))
+            self._prompts.ask(agent)
 
-    def _send(self, agent: Json, text: str | None) -> None:
-        """Send a prompt. If it is refused, the user gets the text back."""
-        from claude_headspace.surfaces.tui.dialogs import Prompt
+    @cached_property
+    def _prompts(self) -> "Prompts":
+        from claude_headspace.surfaces.tui.prompts import Prompts
 
-        def refuse(error: HeadspaceError) -> None:
+        return Prompts(self._open_prompt, self._send, self._say, self._palette_name)
+
+    def _open_prompt(self, prompt: "Prompt", then: Callable[["Typed | None"], None]) -> None:
+        if not self.screen.is_modal:
+            self.push_screen(prompt, then)
+
+    def _send(self, agent: Json, text: str, refuse: Callable[[HeadspaceError], None]) -> None:
+        def fail(error: HeadspaceError) -> None:
             self._show_error(error)
-            if not self.screen.is_modal:
-                again = Prompt(agent["name"], self._palette, text or "", clean_text(error.message))
-                self.push_screen(again, partial(self._send, agent))
+            refuse(error)
 
-        if text:
-            self.show_message(Span(f"Sending to {agent['name']}…", "dim"))
-            self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result, refuse)
+        self._say(f"Sending to {agent['name']}…")
+        self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result, fail)
+
+    def _say(self, text: str) -> None:
+        self.show_message(Span(text, "dim"))
 
     def action_answer(self) -> None:
         """Open the panel for the newest wait that can be answered here."""
@@ -466,8 +476,8 @@ class Top(App[None]):
         agent = self.agents.selected
         if agent is None:
             return
-        if refusal := limit(agent, Capability.INTERRUPT):
-            self.show_message(Span(refusal), Span("  Press enter to jump there.", "dim"))
+        if refusal := interrupt_refusal(agent):
+            self.show_message(Span(refusal.message), Span(f"  {refusal.hint}", "dim"))
         elif self._interrupt_requested != agent["id"]:
             self._interrupt_requested = agent["id"]
             self._guard.note_change()
@@ -481,18 +491,6 @@ class Top(App[None]):
     def _cancel_interrupt(self) -> None:
         self._interrupt_requested = ""
 
-    def action_move(self, by: int) -> None:
-        """Select the previous or next agent."""
-        self.agents.select(self.agents.index + by)
-
-    def action_page(self, by: int) -> None:
-        """Move the selection by a page."""
-        self.agents.select(self.agents.index + by * max(self.agents.size.height - 2, 1))
-
-    def action_edge(self, side: int) -> None:
-        """Select the first or last agent."""
-        self.agents.select(len(self.agents.agents) if side > 0 else 0)
-
     def action_next_attention(self) -> None:
         """Select the next agent that needs the user, starting over at the end."""
         agents = self.agents.agents
@@ -503,16 +501,13 @@ class Top(App[None]):
         else:
             self.agents.select(index)
 
-    def action_scroll(self, by: int) -> None:
-        pane = self.query_one("#details", LinePane)
-        pane.scroll_to(y=pane.scroll_offset.y + by * max(pane.size.height - 2, 1), animate=False)
-
     def action_toggle_why(self) -> None:
         """Switch between the conversation and the evidence of the state."""
         self._shows_why = not self._shows_why
         if self._layout_name == "list-only":
             self._set_layout("beside")
         self._show_details(to_top=True)
+        self.query_one("#footer").refresh()
 
     def action_changes(self) -> None:
         """Show what the agent changed, over the board."""
@@ -549,6 +544,9 @@ class Top(App[None]):
 
     def action_next_theme(self) -> None:
         """Switch to the next palette."""
+        if self.no_color:
+            self._say("NO_COLOR is set: there are no themes.")
+            return
         names = list(styles.PALETTES)
         self._palette = names[(names.index(self._palette) + 1) % len(names)]
         self.theme = self._palette
@@ -583,8 +581,10 @@ class Top(App[None]):
         await self._close_filter()
 
     async def action_clear(self) -> None:
-        """Clear the filter. Without a filter, show the details beside the list again."""
-        if self.query("#filter") or self._filter_text:
+        """Undo one thing: the filter that is typed, the evidence, the filter, the layout."""
+        if self._shows_why and not self.query("#filter"):
+            self.action_toggle_why()
+        elif self.query("#filter") or self._filter_text:
             self._filter_text = ""
             await self._close_filter()
             self._show()

@@ -1,6 +1,6 @@
 """Dialogs over the board: the help, and the input for a prompt."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -50,7 +50,7 @@ class PromptArea(TextArea):
             event.prevent_default()
             screen = self.screen
             if isinstance(screen, Prompt):
-                screen.dismiss(self.text.strip())
+                screen.dismiss(Typed(self.text, is_final=True))
         elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
             event.stop()
             event.prevent_default()
@@ -59,10 +59,17 @@ class PromptArea(TextArea):
             await super()._on_key(event)
 
 
-class Prompt(ModalScreen[str | None]):
-    """Asks for a prompt to send to an agent."""
+class Typed(NamedTuple):
+    """A text that was typed, and whether it is to be sent."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
+    text: str
+    is_final: bool
+
+
+class Prompt(ModalScreen[Typed | None]):
+    """Asks for a prompt to send to an agent. Esc leaves it as a draft."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
     def __init__(self, name: str, palette: str, text: str = "", problem: str = "") -> None:
         super().__init__()
@@ -75,8 +82,13 @@ class Prompt(ModalScreen[str | None]):
         with Container(id="prompt") as box:
             title = self._problem or f"prompt to {self._agent_name}"
             box.border_title = Text(cut(one_line(title), max(self.app.size.width - 6, 20)))  # Text: no markup
-            box.border_subtitle = "enter send · ctrl+j new line · esc cancel"
+            box.border_subtitle = "enter send · ctrl+j new line · esc close"
             yield PromptArea(self._text, compact=True, highlight_cursor_line=False)
 
     def on_mount(self) -> None:
-        self.query_one(PromptArea).focus()
+        area = self.query_one(PromptArea)
+        area.move_cursor(area.document.end)
+        area.focus()
+
+    def action_leave(self) -> None:
+        self.dismiss(Typed(self.query_one(PromptArea).text, is_final=False))

@@ -37,7 +37,7 @@ KEYS = (
     Key("left_square_bracket,K", "[ K", "scroll(-1)", "scroll the details up"),
     Key("b", "b", "toggle_bell", "turn the bell on or off"),
     Key("t", "t", "next_theme", "next theme: dark, light, colours of the terminal"),
-    Key("escape", "esc", "clear", "clear the filter or close the dialog"),
+    Key("escape", "esc", "clear", "close the dialog or the evidence, or clear the filter"),
     Key("question_mark", "?", "help", "show this help", "help"),
     Key("q,ctrl+c", "q", "leave", "quit", "quit"),
 )

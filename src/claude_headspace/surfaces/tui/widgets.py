@@ -175,11 +175,15 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
     # --- mouse ---
 
     def on_click(self, event: Click) -> None:
-        """Select on click; a double click jumps."""
-        if event.y >= 1:
-            self.select(event.y - 1 + self.scroll_offset.y)
-            if event.chain > 1:
-                self.post_message(self.Selected(is_double_click=True))
+        """Select on click. A double click jumps, if both clicks were on the same agent."""
+        place = event.get_content_offset(self)  # without the border
+        index = place.y - 1 + self.scroll_offset.y if place is not None and place.y >= 1 else len(self.agents)
+        if index >= len(self.agents):
+            return
+        is_again = self.agents[index]["id"] == self.selected_id
+        self.select(index)
+        if event.chain > 1 and is_again:
+            self.post_message(self.Selected(is_double_click=True))
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         """The wheel moves the selection, so that it stays visible."""

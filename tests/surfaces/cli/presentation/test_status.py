@@ -124,6 +124,19 @@ def test_refused_events_are_errors() -> None:
     assert [each[-1].role for each in lines if each[0].text.strip() in ("lost", "refused")] == ["error"] * 2
 
 
+def test_a_long_label_is_separated_from_its_text() -> None:
+    """A component without a label of its own may have a long name."""
+    health = {"parts": {"a_component_with_a_long_name": {"status": "ok", "detail": "on"}}}
+    assert "long_name ok, on" in texts(status_lines(report(health=health), NOW, 100))
+
+
+def test_rejected_events_are_shown_with_their_clients() -> None:
+    """A new version of one client may be the reason."""
+    spool = {"depth": 0, "rejected": 3, "rejected_by_client": {"gemini": 2, "claude-code": 1}}
+    shown = texts(status_lines(report(spool=spool), NOW, 200))
+    assert "empty · 3 events rejected (Claude Code: 1, Gemini CLI: 2)" in shown
+
+
 def test_every_mode_has_a_text() -> None:
     """All modes of the reconciler."""
     assert set(MODES) == {mode.value for mode in Mode}

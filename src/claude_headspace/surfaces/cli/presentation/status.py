@@ -174,18 +174,25 @@ def _spool_field(report: Json, now: datetime) -> Field:
 def _spool(spool: Json, now: datetime) -> str:
     words = [f"{count(spool['depth'], 'event')} waiting" if spool["depth"] else "empty"]
     words += [f"last read {ago(spool['last_drain_at'], now)}"] if spool.get("last_drain_at") else []
-    words += [f"{count(spool['rejected'], 'event')} rejected"] if spool.get("rejected") else []
+    words += [rejected_events(spool)] if spool.get("rejected") else []
     words += [QUARANTINED.format(spool["quarantined"])] if spool.get("quarantined") else []
     words += [f"{count(spool['lost'], 'event')} lost while it was full"] if spool.get("lost") else []
     return " · ".join(words)
 
 
+def rejected_events(spool: Json) -> str:
+    """How many events were rejected, with their clients."""
+    by_client = (spool.get("rejected_by_client") or {}).items()
+    clients = ", ".join(f"{title_of(name)}: {number:,}" for name, number in sorted(by_client))
+    return f"{count(spool['rejected'], 'event')} rejected" + (f" ({clients})" if clients else "")
+
+
 def not_running(spool: Json | None = None, killed: KilledDaemon | None = None) -> list[Line]:
     """What to print if no daemon runs."""
-    waiting, rejected = (spool["depth"], spool["rejected"]) if spool else (0, 0)
+    waiting = spool["depth"] if spool else 0
     words = [f"The last daemon (pid {killed.pid}) was killed or crashed."] if killed else []
     words += [f"{count(waiting, 'event')} in the spool will be processed at the next start."] if waiting else []
-    words += [f"{count(rejected, 'event')} rejected."] if rejected else []
+    words += [f"{rejected_events(spool)}."] if spool and spool["rejected"] else []
     return [line("Headspace is not running."), *(line(each) for each in words), dim("headspace up starts it.")]
 
 
@@ -237,7 +244,7 @@ def serve_banner(
 
 
 def _field(label: str, text: str, width: int, role: str = "") -> list[Line]:
-    return hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width, role)
+    return hanging(line(Span(f"  {label:<{LABEL - 1}} ", "dim")), text, width, role)
 
 
 def verify_result(result: Json) -> list[Line]:

@@ -14,10 +14,10 @@ from claude_headspace.surfaces.cli.presentation.agent_details import (
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
-from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, duration
+from claude_headspace.surfaces.text.formatting import Json, cut, duration, short_time
 from claude_headspace.surfaces.text.labels import subagent_text, summary
 
-LABEL_WIDTH = 10
+LABEL_WIDTH = 11
 MAX_TURN_LINES = 14
 """How many lines of one turn are shown."""
 
@@ -67,7 +67,7 @@ def conversation_lines(turns: Sequence[Json] | None, now: datetime, width: int) 
     lines = [EMPTY_LINE, line(Span("Conversation, newest first", "strong"))]
     for turn in reversed(turns):
         speaker = SPEAKERS.get(turn["actor"].lower(), turn["actor"])
-        start = line(Span(f"  {clock_time(turn['timestamp'], now)[:5]} ", "dim"), Span(f"{speaker:<6}", "speaker"))
+        start = line(Span(f"  {short_time(turn['timestamp'], now)} ", "dim"), Span(f"{speaker:<6}", "speaker"))
         text = hanging(start, turn["text"].strip(), width, "" if speaker == "you" else "said")
         lines += text[:MAX_TURN_LINES]
         if len(text) > MAX_TURN_LINES:

@@ -11,6 +11,8 @@ from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES, guard_problem_since
 from claude_headspace.surfaces.tui.keys import HINTS, KEYS, PANEL_KEYS
 
+MAX_FILTER_WIDTH = 30
+
 
 def header_line(agents: Sequence[Json], *, connected: bool, loaded: bool, width: int) -> Line:
     """The name, the number of agents by state, and the connection."""
@@ -47,13 +49,13 @@ def _short_counts(agents: Sequence[Json]) -> Line:
     return tuple(spans)
 
 
-def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | None) -> Line:
-    """The message if there is one, else the filter and the keys."""
-    if message is not None:
-        return (Span(" "), *message)
+def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | None, escape: str = "clear") -> Line:
+    """The filter, and the message if there is one, else the keys."""
     start: list[Span] = [Span(" ")]
     if filter_text:
-        start += [Span(f"filter: {filter_text}", "warm"), Span("  esc clear   ", "dim")]
+        start += [Span(f"filter: {cut(filter_text, MAX_FILTER_WIDTH)}", "warm"), Span(f"  esc {escape}   ", "dim")]
+    if message is not None:
+        return (*start, *message)
     if hidden:
         start += [Span(f"{hidden} ended hidden   ", "dim")]
     room = width - sum(cell_len(part.text) for part in start)
