@@ -89,7 +89,7 @@ class Shown:
         """Answer as the daemon does. `asked` is the command that people were shown."""
         use = ToolUse(name="bash", kind=ToolKind.SHELL, input={"command": asked}, command=asked)
         channel = KeystrokeChannel(DIALOG_READERS["copilot"], lambda _wait: use, PaneInput())
-        assert channel.accepts(self.agent, WAIT)
+        assert channel.find_obstacle(self.agent, WAIT) is None
         asyncio.run(channel.deliver(self.agent, WAIT, answer))
 
     def given(self) -> list[object]:

@@ -5,8 +5,8 @@ Some clients can be answered only with keys in their terminal. The module `dialo
 Rules
 - Nothing is answered blind. A dialog is answered only if everything that Headspace shows people about the request is on
   the screen: the command, or every line of every argument. A client may show a call in another way: then its package
-  says whether a dialog shows exactly that call. White space is not
-  compared, because the screen wraps lines.
+  says whether a dialog shows exactly that call. White space is not compared, because the screen wraps lines.
+- A message that the dialog cannot take is not dropped: the answer is refused.
 - A dialog of which a part is not visible is not answered.
 - An option is selected with the arrow keys, one step at a time, so that each step can be checked on the screen.
 """
@@ -24,6 +24,7 @@ from claude_headspace.kernel.wait.request import Question
 
 MAX_TYPED = 500
 """Characters of a text that is typed into a dialog."""
+NO_MESSAGE = "Its dialog takes no message with a refusal."
 NO_REASON = "No."
 """What is typed if a client wants a text with a refusal and the person gave none."""
 
@@ -206,9 +207,13 @@ def choose(dialog: Dialog, wait: Wait, answer: Answer) -> Choice | Key | str:
 
 
 def _decline(dialog: Dialog, answer: Answer) -> Choice | Key | str:
+    message = answer.message.strip()
+    takes_text = any(option.role is Role.DENY and option.takes_text for option in dialog.options)
+    if message and (dialog.decline_key or not takes_text):
+        return NO_MESSAGE
     if dialog.decline_key:
         return Key(dialog.decline_key)
-    return _select(dialog, Role.DENY, answer.message.strip() or NO_REASON)
+    return _select(dialog, Role.DENY, message or NO_REASON)
 
 
 def _answer_question(dialog: Dialog, wait: Wait, answers: dict[str, str | list[str]]) -> Choice | Key | str:

@@ -42,6 +42,11 @@ from claude_headspace.outputs.tmux import Refused
 
 ANSWERABLE = ("permission", "question")
 """The kinds of waits that have a dialog with keys."""
+OTHER_KIND = "Headspace cannot press keys in a dialog of this kind."
+SEVERAL_QUESTIONS = "Headspace can answer only one question at a time with keys, and this dialog has another number."
+SEVERAL_OPTIONS = "Several options can be selected in this dialog, and Headspace can select only one with keys."
+UNKNOWN_REQUEST = "Headspace does not know what this dialog is about."
+NO_PANE = "Headspace answers this client with keys in tmux, and does not know a tmux pane of the agent."
 SCREEN_SECONDS = 3.0
 """How long a client may take to show the effect of a key."""
 POLL_SECONDS = 0.05
@@ -59,18 +64,20 @@ class KeystrokeChannel:
         self._find_call = find_call
         self._panes = panes
 
-    def accepts(self, agent: Agent, wait: Wait) -> bool:
-        """Whether this wait could be answered now: its client runs in a pane."""
-        if agent.tmux_pane is None or agent.pid is None or wait.kind not in ANSWERABLE:
-            return False
-        if wait.kind == "question":
-            return self._has_keys(wait)
-        return wait.tool is not None
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why this wait cannot be answered now; None if its client runs in a pane and its dialog has keys."""
+        if wait.kind not in ANSWERABLE:
+            return OTHER_KIND
+        if wait.kind == "question" and (problem := self._problem_of_questions(wait)) is not None:
+            return problem
+        if wait.kind == "permission" and wait.tool is None:
+            return UNKNOWN_REQUEST
+        return NO_PANE if agent.tmux_pane is None or agent.pid is None else None
 
-    def _has_keys(self, wait: Wait) -> bool:
-        """Whether the questions of a wait can be answered with keys."""
-        is_single = len(wait.questions) == 1 or (self._reader.asks_several and bool(wait.questions))
-        return is_single and not any(question.several for question in wait.questions)
+    def _problem_of_questions(self, wait: Wait) -> str | None:
+        if len(wait.questions) != 1 and not (wait.questions and self._reader.asks_several):
+            return SEVERAL_QUESTIONS
+        return SEVERAL_OPTIONS if any(question.several for question in wait.questions) else None
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Answer the dialog. Raises `Refused`, with what to do, if it is not the one of the wait."""

@@ -19,6 +19,10 @@ CLIENT = Client(
     asked=frozenset({HookKind.BEFORE_TOOL}),
     limits={
         Capability.ASK: "Gemini CLI cannot be made to ask about a tool call: a rule that asks denies, and says so.",
+        Capability.DENY_MESSAGE: "Gemini CLI takes no message with a denial, and its turn ends. Deny without one, then "
+        "send the message as a prompt.",
+        Capability.DECLINE_MESSAGE: "Gemini CLI takes no message if a question is declined. Answer it with the text, "
+        "or decline without a message and send it as a prompt.",
         Capability.GRANT: "Gemini CLI takes permanent permissions only in its own dialog.",
         Capability.EDIT_INPUT: "Gemini CLI does not let a hook change the input of a tool call.",
         Capability.CONTEXT: "Gemini CLI gives the model no text of a hook.",
