@@ -17,7 +17,7 @@ from claude_headspace.config import (
     write_private_file,
 )
 from claude_headspace.errors import Forbidden, HeadspaceError
-from claude_headspace.inputs.receive.spool import client_of_file
+from claude_headspace.inputs.receive.spool_notes import client_of_file
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument
 from claude_headspace.surfaces.cli.open import is_agent
