@@ -21,6 +21,7 @@ from tests.journals import TemporaryJournal
 LIMIT = 30.0
 COMMAND: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
 ALLOW = Answer(decision="allow")
+CLOSED = "The channel is closed."
 
 
 class Channel:
@@ -32,9 +33,9 @@ class Channel:
         self.failure: Exception | None = None
         self.hangs = False
 
-    def accepts(self, agent: Agent, wait: Wait) -> bool:
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
         """Whether the channel is open."""
-        return self.is_open and agent.waits == (wait,)
+        return None if self.is_open and agent.waits == (wait,) else CLOSED
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Keep the answer, fail or hang."""
@@ -144,7 +145,7 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
         desk.channel.is_open = False
         desk.channels.check_soon()
         await desk.until(lambda: desk.wait.held_until == 0)
-        assert desk.wait.undelivered is None
+        assert (desk.wait.undelivered, desk.wait.obstacle) == (None, CLOSED)
         assert desk.names()[-2:] == ["WaitHeld", "WaitReleased"]
 
     run(story)
@@ -158,7 +159,7 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
     ],
 )
 def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception, problem: str) -> None:
-    """The wait stays open, shows the lost answer and why it was lost, and is left to the terminal."""
+    """The wait stays open, shows the lost answer and why it was lost, and can be answered again."""
 
     async def story(desk: Desk) -> None:
         desk.channel.failure = failure
@@ -166,12 +167,47 @@ def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception, prob
         await desk.until_held()
         await desk.answer()
         await desk.until(lambda: desk.wait.undelivered is not None)
-        desk.channels.check_soon()
-        await asyncio.sleep(0.05)
         assert desk.wait.closed_at is None
         assert desk.wait.undelivered is not None
         assert desk.wait.undelivered.problem == problem
-        assert (desk.wait.answered, desk.wait.held_until) == (None, 0)
+        assert desk.wait.answered is None
+        assert desk.wait.held_until > desk.clock()
+        desk.channel.failure = None
+        await desk.answer()
+        await desk.until(lambda: desk.wait.closed_at is not None)
+        assert desk.channel.delivered == [ALLOW]
+
+    run(story)
+
+
+def test_a_wait_is_released_if_the_channel_closes_while_an_answer_is_lost() -> None:
+    """Then only the terminal can answer, and the wait says why."""
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.until_held()
+        desk.channel.is_open, desk.channel.failure = False, BadRequest("gone", "It is gone.", "")
+        await desk.answer()
+        await desk.until(lambda: desk.wait.undelivered is not None and desk.wait.held_until == 0)
+        assert desk.wait.obstacle == CLOSED
+
+    run(story)
+
+
+def test_why_a_wait_cannot_be_answered_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, if it is still so after a moment. It is forgotten when the wait can be answered."""
+    monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.01)
+
+    async def story(desk: Desk) -> None:
+        desk.channel.is_open = False
+        await desk.ask()
+        await desk.until(lambda: desk.wait.obstacle == CLOSED)
+        desk.channels.check_soon()
+        desk.channel.is_open = True
+        desk.channels.check_soon()
+        await desk.until_held()
+        assert desk.wait.obstacle == ""
+        assert desk.names().count("WaitReleased") == 1
 
     run(story)
 

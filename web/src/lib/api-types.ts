@@ -1953,6 +1953,7 @@ export interface components {
             closed_at: string | null;
             resolution: string | null;
             undelivered: components["schemas"]["AnsweredView"] | null;
+            obstacle: string;
             suggestions: Record<string, unknown>[];
         };
         Question: {
@@ -2204,6 +2205,7 @@ export interface components {
             closed_at: string | null;
             resolution: string | null;
             undelivered: components["schemas"]["AnsweredView"] | null;
+            obstacle: string;
             request: components["schemas"]["RequestView"];
             hidden_characters: components["schemas"]["HiddenCharacter"][];
             suggestions: components["schemas"]["GrantOptionView"][];

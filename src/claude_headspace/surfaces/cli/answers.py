@@ -16,6 +16,7 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.text.clients import answer_limit
 from claude_headspace.surfaces.text.formatting import clean_json
 from claude_headspace.surfaces.text.labels import answer_result, wait_text
 
@@ -91,7 +92,7 @@ def deny(
 ) -> None:
     """Deny a permission request, a plan or a question.
 
-    The agent continues with your message.
+    The agent continues with your message. Some clients take no message; then nothing is denied, and you are told why.
     """
     target = _find_target(agent, wait, "deny")
     _send_answer(target, {"decision": "deny", "message": message}, as_json)
@@ -174,8 +175,15 @@ def _find_target(agent: str, wait_id: str | None, answer: str, *, all: bool = Fa
         hint = "Use `headspace send {name} TEXT`." if asked else "Use `headspace jump {name}`."
     if problem:
         raise BadRequest("other_command", f"{found['name']} {problem}", hint.format(name=found["name"]))
+    if not wait["held_until"] and (obstacle := answer_limit(found, wait)):
+        raise BadRequest("only_in_terminal", obstacle, _terminal_hint(found))
     details = client.wait(wait["id"], all=all)
     return _Target(client, found["name"], details, clean_json(details))
+
+
+def _terminal_hint(agent: Json) -> str:
+    jump = f" `headspace jump {agent['name']}` shows it." if agent["tmux"]["pane"] else ""
+    return f"Answer it in the terminal of the agent.{jump}"
 
 
 def _select_wait(agent: Json, wait_id: str | None) -> Json:
