@@ -1,12 +1,12 @@
 """CLI commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
 
 import subprocess
+import sys
 import uuid
 from typing import Annotated
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
@@ -21,7 +21,7 @@ def jump(agent: AgentArgument) -> None:
     """
     done = TerminalActions().jump(ApiClient.local().agent(agent))
     if done.foreground:
-        raise typer.Exit(subprocess.run(done.foreground, check=False).returncode)
+        sys.exit(subprocess.run(done.foreground, check=False).returncode)
 
 
 @examples(
@@ -31,9 +31,9 @@ def jump(agent: AgentArgument) -> None:
 )
 def send(
     agent: AgentArgument,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The text; - reads standard input.")],
+    text: Annotated[list[str], Argument("TEXT", help="The text; - reads standard input.")],
     keep_draft: Annotated[
-        bool, typer.Option("--keep-draft", help="Put a draft in the input box aside, and restore it afterwards.")
+        bool, Option("--keep-draft", help="Put a draft in the input box aside, and restore it afterwards.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

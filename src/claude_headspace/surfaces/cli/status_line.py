@@ -6,12 +6,11 @@ import shutil
 import sys
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.claude_code.hooks.installation import STATUS_LINE_SCRIPT
 from claude_headspace.clients.hook_files import DEFAULT_BASH
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import examples
 
 TMUX = """\
@@ -34,7 +33,7 @@ set -g pane-border-format '#{?@headspace,#[#{@headspace_style}] #{@headspace} #[
 def statusline(
     line: Annotated[
         str,
-        typer.Option(
+        Option(
             "--line", "-l", help="Text to print, with {model}, {context}, {cost}, {limit} and {fleet} as placeholders."
         ),
     ] = "{model} {context} {cost} {fleet}",
@@ -51,8 +50,8 @@ def statusline(
 
 @examples("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")
 def tmux(
-    key: Annotated[str, typer.Option("--key", "-k", help="Key that opens the board, after the tmux prefix.")] = "h",
-    borders: Annotated[bool, typer.Option("--borders", help="Also show the agent in the border of each pane.")] = False,
+    key: Annotated[str, Option("--key", "-k", help="Key that opens the board, after the tmux prefix.")] = "h",
+    borders: Annotated[bool, Option("--borders", help="Also show the agent in the border of each pane.")] = False,
 ) -> None:
     """Print lines for ~/.tmux.conf.
 

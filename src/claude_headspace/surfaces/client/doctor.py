@@ -27,7 +27,7 @@ from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.inputs.receive.spool import client_of_file
+from claude_headspace.inputs.receive.spool_notes import client_of_file
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
