@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from claude_headspace.outputs.keystroke_answers import NOT_SHOWN
 from tests.real_client.client import Client
 from tests.real_client.model import Block, Script, reply, text, tool
 from tests.real_client.workspace import Workspace
@@ -101,3 +102,27 @@ def test_a_command_of_copilot_in_its_own_directory(tmp_path: Path) -> None:
         answer(workspace, decision="allow")
         workspace.agent("idle")
         assert (project / "made").exists()
+
+
+def test_two_dialogs_of_copilot(tmp_path: Path) -> None:
+    """Both are reported, and shown one after the other. The shown one is answered, the other one says why not."""
+    project = tmp_path / "home" / "shop"
+    both = [tool("bash", command=f"touch {name}", description=f"make {name}") for name in ("first", "second")]
+    with opened(tmp_path, CopilotHome, {"Make both": [reply(*both), reply(text("Made."))]}) as workspace:
+        client = started(workspace)
+        prompt(client, "Make both")
+        wait_until(lambda: _obstacles(workspace) == [NOT_SHOWN], "the reason of the dialog that is not shown")
+        [shown] = workspace.held()
+        assert f"│ {shown['text'].removeprefix('bash: ')} " in client.screen
+        done = workspace.headspace("approve", workspace.agent("waiting")["name"])
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: sum((project / name).exists() for name in ("first", "second")) == 1, "the first file")
+        answer(workspace, decision="allow")
+        workspace.agent("idle")
+        assert (project / "first").exists()
+        assert (project / "second").exists()
+
+
+def _obstacles(workspace: Workspace) -> list[str]:
+    waits = workspace.daemon.get("/api/waits").json()
+    return [wait["obstacle"] for wait in waits if wait["closed_at"] is None and not wait["held_until"]]

@@ -46,6 +46,7 @@ OTHER_KIND = "Headspace cannot press keys in a dialog of this kind."
 SEVERAL_QUESTIONS = "Headspace can answer only one question at a time with keys, and this dialog has another number."
 SEVERAL_OPTIONS = "Several options can be selected in this dialog, and Headspace can select only one with keys."
 UNKNOWN_REQUEST = "Headspace does not know what this dialog is about."
+NOT_SHOWN = "The agent shows its dialogs one after the other, and this one is not on its screen yet."
 NO_PANE = "Headspace answers this client with keys in tmux, and does not know a tmux pane of the agent."
 SCREEN_SECONDS = 3.0
 """How long a client may take to show the effect of a key."""
@@ -78,6 +79,15 @@ class KeystrokeChannel:
         if len(wait.questions) != 1 and not (wait.questions and self._reader.asks_several):
             return SEVERAL_QUESTIONS
         return SEVERAL_OPTIONS if any(question.several for question in wait.questions) else None
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why one of several waits cannot be answered yet; None if its dialog is on the screen."""
+        return await asyncio.to_thread(self._find_shown_obstacle, agent, wait)
+
+    def _find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        use = self._find_call(wait)
+        pane = self._pane(agent, lambda dialog: find_mismatch(dialog, wait, use, self._shows_use(agent)))
+        return None if pane.shows_it() else NOT_SHOWN
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Answer the dialog. Raises `Refused`, with what to do, if it is not the one of the wait."""
@@ -148,6 +158,14 @@ class _DialogPane:
         if (problem := self._mismatch(dialog)) is not None:
             raise self.refusal(problem)
         return dialog
+
+    def shows_it(self) -> bool:
+        """Whether the dialog of the wait is on the screen at this moment."""
+        try:
+            dialog = self._read()
+        except Refused:
+            return False
+        return dialog is not None and self._mismatch(dialog) is None
 
     def press(self, key: str) -> None:
         """Press a key, if the dialog is still the one of the wait."""

@@ -77,7 +77,8 @@ def test_a_dialog_of_a_hook() -> None:
     assert find_mismatch(dialog, wait, call) is None
     for other in (tool_use("bash", {"command": "echo hi"}), tool_use("view", call.input)):
         assert find_mismatch(dialog, wait, other) is not None
-    assert choose(dialog, wait, Answer(decision="deny", message="no")) == Choice(1)
+    assert choose(dialog, wait, Answer(decision="deny")) == Choice(1)
+    assert isinstance(choose(dialog, wait, Answer(decision="deny", message="no")), str)
 
 
 def test_a_dialog_that_does_not_fit() -> None:
