@@ -2627,6 +2627,10 @@ export interface components {
             path: string;
             size: number;
             done: number;
+            /** @default  */
+            session_id?: string;
+            /** @default false */
+            is_known?: boolean;
         };
         ImportResult: {
             path: string;

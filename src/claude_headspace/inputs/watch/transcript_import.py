@@ -33,6 +33,9 @@ class ImportableFile(msgspec.Struct, frozen=True):
     path: str
     size: int
     done: int
+    session_id: str = ""
+    is_known: bool = False
+    """Whether the board has an agent of this session, because it was imported or watched."""
 
 
 class ImportResult(msgspec.Struct, frozen=True):
@@ -73,7 +76,9 @@ class TranscriptImport:
     def _list_files(self) -> list[ImportableFile]:
         known = self._store.positions(self._reader)
         return [
-            ImportableFile(path, size, min(known[path].offset, size) if path in known else 0)
+            ImportableFile(
+                path, size, min(known[path].offset, size) if path in known else 0, self._source.session_of(path)
+            )
             for path, size in self._source.list()
         ]
 

@@ -162,8 +162,8 @@ def _database_problem(client: ApiClient) -> str:
 
 
 def _offer_import(client: ApiClient) -> str:
-    """Offer to import earlier sessions; what to print about them."""
-    files = pending_transcripts(client)
+    """Offer to import earlier sessions; what to print about them. Sessions that were watched are not among them."""
+    files = [file for file in pending_transcripts(client) if file["done"] or not file["is_known"]]
     text = transcripts_text(files)
     if not files or not sys.stdin.isatty() or not output.ask(f"{text} Import them?", default=False):
         return f"{text} `headspace import` imports them." if files else ""
