@@ -4,7 +4,7 @@ Exit codes
     0    success, also if there was nothing to do
     1    failure; standard error gives the reason and the next step
     2    usage error: unknown option or missing argument
-    3    the daemon is required and does not answer
+    3    the daemon is required and does not answer; `status`: no daemon answers
     4    `run`: the daemon rejected the agent, for example because its name is taken
     127  `run`, `resume`: the client is not installed
 `run` and `resume` otherwise exit with the code of the client, or 128 plus the number of the signal that ended it.

@@ -2,11 +2,11 @@
 
 import pytest
 
-from claude_headspace.kernel.envelope import Origin
+from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve.change import Change
-from claude_headspace.kernel.facts import ClientReported, ClientVanished
+from claude_headspace.kernel.facts import ClientReported, ClientVanished, Event, Meta
 from claude_headspace.kernel.wait.request import Ask
-from tests.kernel.story import Story, in_subagent, question, running
+from tests.kernel.story import Story, in_subagent, question, running, time_at
 
 
 @pytest.fixture
@@ -191,6 +191,18 @@ def test_the_registry_does_not_revive_an_agent(story: Story) -> None:
     story.hook("SessionEnd", reason="other")
     reports(story, "busy")
     assert story.board == ("ended", None)
+
+
+@pytest.mark.parametrize(("began", "state"), [(9.5, "idle"), (11, "idle"), (1, "ended")])
+def test_a_client_that_continues_a_session_revives_its_agent(story: Story, began: float, state: str) -> None:
+    """Its entry was written after the end. The system may report the start of a process a moment too early."""
+    story.stops(at=9)
+    story.report(ClientVanished(None), origin=Origin.PROCESS, at=10)
+    at = time_at(12)
+    meta = Meta(event_id="e", name="RegistryEntry", origin=Origin.REGISTRY, at=at, received_at=at)
+    context = Observations(client_pid=9, client_started_at=time_at(began), tmux_pane="%4")
+    story.apply(Event(meta, ClientReported(""), context))
+    assert (story.agent.state, story.agent.tmux_pane) == (state, "%4" if state == "idle" else "%1")
 
 
 def test_an_unknown_status_changes_nothing(story: Story) -> None:

@@ -13,7 +13,7 @@ from tests.real_client.client import Terminals
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
 from tests.real_client.workspace import Workspace
-from tests.real_clients.homes import HOMES, OtherHome
+from tests.real_clients.homes import HOMES, CopilotHome, OtherHome
 from tests.support import running_daemon, wait_until
 
 SEVERAL = "? Three lines:\n  the second; with $(id) and 'quotes'\nand a last one;"
@@ -109,3 +109,26 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["tmux"]["pane"]) == (ended["session_id"], pane)
         assert workspace.daemon.verified()
+
+
+def test_copilot_receives_prompts_before_it_reports(tmp_path: Path) -> None:
+    """A client that was just started or resumed has a state and a pane, although no hook has fired yet."""
+    with opened(tmp_path, CopilotHome) as workspace:
+        client = workspace.home.open_client(workspace.terminals, workspace.model.url)
+        client.wait_until_ready()
+        agent = workspace.agent("idle")
+        done = workspace.headspace("send", agent["name"], "--", "Say hello")
+        assert (done.returncode, done.stderr) == (0, ""), client.screen
+        wait_until(lambda: turns(workspace, agent) == [["Say", "hello"]], "the prompt")
+        workspace.agent("idle", id=agent["id"])
+        workspace.headspace("send", agent["name"], "/exit")
+        workspace.agent("ended", id=agent["id"])
+
+        pane = workspace.in_terminal("resume", agent["name"])
+        back = workspace.agent("idle", id=agent["id"])
+        assert back["tmux"]["pane"] == pane
+        wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
+        done = workspace.headspace("send", agent["name"], "--", "Go on")
+        assert (done.returncode, done.stderr) == (0, ""), screen(workspace, pane)
+        wait_until(lambda: turns(workspace, agent) == [["Say", "hello"], ["Go", "on"]], "the second prompt")
+        assert len(workspace.daemon.agents()) == 1

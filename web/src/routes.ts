@@ -42,6 +42,6 @@ const ROUTES: Route[] = [
 export const MENU = ROUTES.filter((route) => route.title !== undefined) as (Route & Required<Pick<Route, "view" | "title" | "shortcut">>)[];
 
 /** The route of an address, given as its decoded segments. */
-export function findRoute([first = ""]: string[]): Route | undefined {
-  return ROUTES.find((route) => route.path === `/${first}`);
+export function findRoute([first = "", ...rest]: string[]): Route | undefined {
+  return rest.length > 1 ? undefined : ROUTES.find((route) => route.path === `/${first}`);
 }

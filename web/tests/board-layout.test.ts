@@ -1,6 +1,6 @@
 // The layout of the board.
 import { expect, test } from "vitest";
-import { haveSameCounts, countByState, hasSameLayout, matchesFilter, countByClient, countByProject, nextAgent, sections } from "../src/lib/board-layout";
+import { haveSameCounts, countByState, hasSameLayout, matchesFilter, countByClient, countByProject, nextAgent, sections, visitsWith, type Visits } from "../src/lib/board-layout";
 import type { Agent } from "../src/lib/types";
 import { agent } from "./fixtures";
 
@@ -79,6 +79,23 @@ test("the next agent is a waiting one, then one with an unseen error, then one w
   expect(nextAgent([done, stopped])).toBe(stopped);
   expect(nextAgent([{ ...done, unseen: false }, { ...stopped, unseen: false }])).toBe(null);
   expect(nextAgent([waiting])).toBe(waiting);
+});
+
+test("next visits every agent once, then begins again", () => {
+  const times = ["2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"];
+  const agents = times.map((state_since) => agent({ state: "waiting", state_since }));
+  let visits: Visits = new Set();
+  let shown: (typeof agents)[number] | null = null;
+  const visited = [];
+  for (let step = 0; step < 7; step += 1) {
+    const next: (typeof agents)[number] = nextAgent(agents, visits, shown?.id)!;
+    visits = visitsWith(visits, next, shown);
+    visited.push(agents.indexOf(next));
+    shown = next;
+  }
+  expect(visited).toEqual([0, 1, 2, 0, 1, 2, 0]);
+  const asksAgain = { ...agents[0]!, state_since: "2026-01-01T13:00:00Z" };
+  expect(nextAgent([agents[1]!, agents[2]!, asksAgain], visitsWith(visitsWith(new Set(), agents[1]!, null), agents[2]!, null), null)).toBe(asksAgain);
 });
 
 test("the layout depends on the state and the name, not on the activity", () => {

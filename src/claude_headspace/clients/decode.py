@@ -27,6 +27,9 @@ from claude_headspace.kernel.tolerant_json import parse
 
 TURN_END_ASSUMED = "TurnEndAssumed"
 """The event of a reported end of a turn that was not confirmed in time."""
+DIALOG_ASSUMED = "DialogAssumed"
+"""The event of a call that needs permission unless it is granted, and has not ended in time."""
+TIMER_FACTS: dict[str, facts.Fact] = {TURN_END_ASSUMED: facts.TurnEndAssumed(), DIALOG_ASSUMED: facts.DialogAssumed()}
 
 Decode = Callable[[Envelope, Any, str | None], Event]
 """Decodes an envelope, its payload as Python objects, and what was wrong with its text. Never raises."""
@@ -47,8 +50,8 @@ def decode(envelope: Envelope, body: Any = None) -> Event:
         return decode_act(envelope)
     if envelope.origin is Origin.PROCESS:
         return Event(bare_meta(envelope), _vanished(envelope), envelope.observations, envelope.decisions)
-    if envelope.origin is Origin.TIMER and envelope.name == TURN_END_ASSUMED:
-        return Event(bare_meta(envelope), facts.TurnEndAssumed(), envelope.observations, envelope.decisions)
+    if envelope.origin is Origin.TIMER and envelope.name in TIMER_FACTS:
+        return Event(bare_meta(envelope), TIMER_FACTS[envelope.name], envelope.observations, envelope.decisions)
     decoder = DECODERS.get(envelope.client)
     if decoder is None:
         problem = f"unknown client {envelope.client}"

@@ -172,17 +172,18 @@ class Daemon:
             for event_reader in (None, read_event)
         )
         answer_page = AnswerPage(self.outputs.links, api.answers, self.read.agents, api.requesters, base.clock)
+        page = Page()
         starlette = Starlette(
             routes=[
                 *api_routes(api),
                 Route("/openapi.json", _describe),
                 *self.sign_in.routes(api.requesters.refuse_agents),
                 *answer_page.routes(),
-                *Page().routes(),
+                *page.routes(),
             ],
             exception_handlers={
                 HeadspaceError: error_response,
-                HTTPException: routing_error_response,
+                HTTPException: page.or_page(routing_error_response),
                 Exception: internal_error_response,
             },
             lifespan=self._lifespan,

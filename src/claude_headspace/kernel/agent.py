@@ -160,6 +160,8 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     summary: str
     started_at: Micros
     subagent_id: str | None = None
+    dialog: "Wait | None" = None
+    """The wait that opens if the call does not end at once: the client asks about it, unless it is granted."""
 
 
 class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):

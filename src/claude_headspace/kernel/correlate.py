@@ -35,7 +35,7 @@ SAME_START: Micros = 5 * SECOND
 CLAIMED_BY_ORIGIN = {
     Origin.HOOK: ("session", "headspace", "process", "pane"),
     Origin.TRANSCRIPT: ("session",),
-    Origin.REGISTRY: ("session", "process"),
+    Origin.REGISTRY: ("session", "process", "pane"),
     Origin.STATUS_LINE: ("session",),
     Origin.OPERATOR: ("headspace", "mission"),
 }

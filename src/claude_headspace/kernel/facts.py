@@ -91,6 +91,12 @@ class PermissionAsked(msgspec.Struct, frozen=True):
     call_id: str = ""
     request_id: str = ""
     """The client's id of the dialog. A client that sends it also reports the end of the dialog (`DialogClosed`)."""
+    may_be_granted: bool = False
+    """Whether an earlier answer may allow the call: then no dialog opens, and the call runs at once."""
+
+
+class DialogAssumed(msgspec.Struct, frozen=True):
+    """A call that may be granted (`PermissionAsked`) has not ended for a while: its dialog is open."""
 
 
 class DialogClosed(msgspec.Struct, frozen=True):
@@ -396,6 +402,7 @@ Fact = (
     | PromptSubmitted
     | ToolStarted
     | PermissionAsked
+    | DialogAssumed
     | DialogClosed
     | ToolFinished
     | ToolFailed

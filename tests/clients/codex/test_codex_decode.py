@@ -21,6 +21,7 @@ PAYLOADS = REPLAY / "codex" / "payloads"
 MEANINGS = """
 Interrupt                        TurnInterrupted
 PermissionRequest                PermissionAsked
+PermissionRequest.apply_patch       PermissionAsked
 PostCompact                      CompactionFinished
 PostToolUse                      ToolFinished
 PostToolUse.apply_patch          ToolFinished
@@ -105,6 +106,15 @@ def test_a_permission_belongs_to_its_call() -> None:
     assert isinstance(started.fact, facts.ToolStarted)
     assert asked.fact.digest == started.fact.digest
     assert asked.fact.ask.text == f"Bash: {command['command']}\nMay I?"
+
+
+def test_a_permission_of_a_patch_belongs_to_its_call() -> None:
+    """The dialog leaves out the line break at the end of the patch. An earlier answer may allow it without a dialog."""
+    asked = decoded("PermissionRequest", payload("PermissionRequest.apply_patch")).fact
+    started = decoded("PreToolUse", payload("PreToolUse.apply_patch")).fact
+    assert isinstance(asked, facts.PermissionAsked)
+    assert isinstance(started, facts.ToolStarted)
+    assert (asked.digest, asked.may_be_granted) == (started.digest, True)
 
 
 def test_a_question_has_its_options_and_its_answer() -> None:

@@ -44,10 +44,12 @@ def parts(*texts: str) -> list[dict[str, str]]:
 
 
 def test_only_what_the_user_typed_is_a_prompt() -> None:
-    """Results of calls and the context that the client adds are none."""
+    """Results of calls, commands of the shell mode and the context that the client adds are none."""
     answer = [{"functionResponse": {"id": "c", "name": "read_file", "response": {"output": "x"}}}]
     assert found(message("user", answer)) == []
     assert found({"$set": {"messages": [message("user", parts("<session_context>\nToday"))]}}) == []
+    ran = "I ran the following shell command:\n```sh\ntouch x\n```\n\nThis produced the following result:\n```\n\n```"
+    assert found(message("user", parts(ran))) == []
     assert found(message("user", parts("Fix it"))) == [facts.UserWrote("Fix it")]
 
 

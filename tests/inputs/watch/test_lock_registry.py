@@ -34,7 +34,8 @@ def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def client() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that is a client."""
-    with subprocess.Popen(["sleep", "600"]) as process:
+    env = {"PATH": os.environ["PATH"], "TMUX": "/tmp/tmux-0/default,1,0", "TMUX_PANE": "%7"}
+    with subprocess.Popen(["sleep", "600"], env=env) as process:
         yield process
         process.kill()
 
@@ -76,6 +77,16 @@ class Watched:
         path.write_text(str(pid))
         return path
 
+    def log(self, session: str, pid: int, started_at: float) -> None:
+        """A client opens a session without locking it: its log tells."""
+        path = self.config_dir / "logs" / f"process-{started_at * 1000:.0f}-{pid}.log"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            "2026-11-16T18:20:39.445Z [INFO] Starting Copilot CLI: 1.0.102\n"
+            f"2026-11-16T18:20:39.467Z [INFO] Registering foreground session: {session}\n"
+            "2026-11-16T18:20:39.963Z [INFO] Login status unknown\n"
+        )
+
     def agents(self) -> list[Agent]:
         """All agents."""
         return self.journal.agents(ended_after=0)
@@ -97,13 +108,14 @@ def _clock() -> Micros:
 
 
 async def test_a_locked_session_is_an_idle_agent(tmp_path: Path, client: "subprocess.Popen[bytes]") -> None:
-    """It is shown before its first prompt, with its process and directory."""
+    """It is shown before its first prompt, with its process, its pane and its directory."""
     async with Watched(tmp_path) as watched:
         assert not watched.registry.exists()
         watched.lock("s1", client.pid)
         await watched.until(watched.agents)
         [agent] = watched.agents()
         assert (agent.client, agent.state, agent.pid, agent.cwd) == ("copilot", "idle", client.pid, "/home/dev/app")
+        assert agent.tmux_pane == "%7"
         found = watched.registry.find_client("s1")
         assert found is not None
         assert found.client_pid == client.pid
@@ -159,3 +171,22 @@ async def test_two_clients(tmp_path: Path, client: "subprocess.Popen[bytes]") ->
         await watched.until(lambda: len(watched.agents()) == 2)
         other.kill()
         await other.wait()
+
+
+async def test_a_continued_session_is_idle_before_its_first_prompt(
+    tmp_path: Path, client: "subprocess.Popen[bytes]"
+) -> None:
+    """It has no lock yet, but its log names it. The pid of an older log does not count."""
+    watched = Watched(tmp_path)
+    watched.lock("s1", client.pid).unlink()
+    watched.lock("s2", client.pid).unlink()
+    watched.log("s2", client.pid, 1.0)
+    watched.log("s1", client.pid, time.time())
+    async with watched:
+        await watched.until(watched.agents)
+        [agent] = watched.agents()
+        assert agent.session is not None
+        assert (agent.session.client_id, agent.state, agent.tmux_pane) == ("s1", "idle", "%7")
+        watched.lock("s1", client.pid)
+        await watched.until(lambda: watched.registry.find_client("s1"))
+        assert len(watched.agents()) == 1

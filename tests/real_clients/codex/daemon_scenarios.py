@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PROMPT = "Make it"
 PATCH = "*** Begin Patch\n*** Add File: made\n+hello\n*** End Patch\n"
+SECOND_PATCH = "*** Begin Patch\n*** Update File: made\n@@\n-hello\n+goodbye\n*** End Patch\n"
 
 
 def asking(command: str, **arguments: Any) -> Block:
@@ -113,6 +114,27 @@ SCENARIOS = [
         "file change answered through the API",
         {PROMPT: [reply(patch(PATCH)), reply(text("I made it."))]},
         [*ASKED, answers_by_api(decision="allow"), *DONE],
+        COMPLETED,
+    ),
+    Scenario(
+        "patch approved in the terminal",
+        {PROMPT: [reply(patch(PATCH)), reply(text("I made it."), held="next")]},
+        [*ASKED, answers("Yes"), shows("working"), reaches("next"), releases("next"), shows("idle"), *DONE[1:]],
+        COMPLETED,
+    ),
+    Scenario(
+        "further patches of the same files",
+        {PROMPT: [reply(patch(PATCH)), reply(patch(SECOND_PATCH)), reply(text("I made it."), held="next")]},
+        [
+            *ASKED,
+            answers("a"),
+            shows("working"),
+            reaches("next"),
+            pauses(2),
+            releases("next"),
+            shows("idle"),
+            *DONE[1:],
+        ],
         COMPLETED,
     ),
     Scenario(

@@ -33,6 +33,7 @@ from tests.support import wait_until
 UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
 ALLOWED = ("-c", 'sandbox_mode="danger-full-access"')
 PATCH = "*** Begin Patch\n*** Add File: notes.txt\n+hello\n*** End Patch\n"
+SECOND_PATCH = "*** Begin Patch\n*** Update File: notes.txt\n@@\n-hello\n+goodbye\n*** End Patch\n"
 
 
 def shell(command: str) -> Block:
@@ -77,6 +78,8 @@ ASK_FIRST = {"Make it": [reply(asking(UNTIL_GO)), reply(text("I made it."))]}
 RUNNING = [*begins_with("Make it", *ALLOWED), has_file("made"), shows_tool("Bash"), pauses(1.0)]
 ASKED = [*begins_with("Make it"), shows("waiting: permission")]
 MADE = Expected(["completed: Make it"], ["USER COMMAND: Make it", "AGENT COMPLETION: I made it."])
+ASKED_TO_NOTE = [*begins_with("Note it"), shows("waiting: permission")]
+NOTED = Expected(["completed: Note it"], ["USER COMMAND: Note it", "AGENT COMPLETION: I noted it."])
 CUT_SHORT = Expected(["interrupted: Make it"], ["USER COMMAND: Make it"])
 
 FIRST_VERSION = (
@@ -113,13 +116,28 @@ TURNS = [
         "Codex: patch",
         {"Note it": [reply(patch(PATCH)), reply(text("I noted it."))]},
         [*begins_with("Note it", *ALLOWED), shows("idle"), has_file("notes.txt")],
-        Expected(["completed: Note it"], ["USER COMMAND: Note it", "AGENT COMPLETION: I noted it."]),
+        NOTED,
     ),
     Scenario(
         "Codex: permission approved",
         ASK_FIRST,
         [*ASKED, answers("Yes"), has_file("made"), creates_file("go"), sees("I made it."), shows("working", "idle")],
         MADE,
+    ),
+    Scenario(
+        "Codex: patch approved",
+        {"Note it": [reply(patch(PATCH)), reply(text("I noted it."), held="next")]},
+        [*ASKED_TO_NOTE, answers("Yes"), shows("working"), reaches("next"), releases("next"), shows("idle")],
+        NOTED,
+    ),
+    Scenario(
+        "Codex: further patches of the same files",
+        {"Note it": [reply(patch(PATCH)), reply(patch(SECOND_PATCH)), reply(text("I noted it."), held="next")]},
+        [
+            *(*ASKED_TO_NOTE, answers("a"), shows("working"), reaches("next"), pauses(2)),
+            *(releases("next"), shows("idle")),
+        ],
+        NOTED,
     ),
     Scenario(
         "Codex: permission denied",

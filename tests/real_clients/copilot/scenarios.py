@@ -272,8 +272,8 @@ SESSIONS = [
         GREETINGS,
         [
             *(*GREETED, types("/exit"), shows("ended")),
-            # A continued session is neither locked nor reported before its first prompt.
-            *(starts("--continue"), pauses(2.0), types("Say goodbye"), shows("idle", "working", "idle")),
+            # A continued session is locked and reported only with its first prompt; the log of the client names it.
+            *(starts("--continue"), shows("idle"), types("Say goodbye"), shows("working", "idle")),
         ],
         BOTH_DONE,
     ),

@@ -96,6 +96,14 @@ def painted(colour: str) -> Expected:
     )
 
 
+GREETINGS = {"Say hello": [reply(text("Hello."))], "Say goodbye": [reply(text("Goodbye."))]}
+GREETED = [*starts_with("Say hello"), reads("Hello."), shows("idle")]
+GOODBYE = [types("Say goodbye"), shows("working"), reads("Goodbye."), shows("idle")]
+HELLO_TURNS = ["USER COMMAND: Say hello", "AGENT COMPLETION: Hello."]
+GOODBYE_TURNS = ["USER COMMAND: Say goodbye", "AGENT COMPLETION: Goodbye."]
+HELLO_DONE = Expected(["completed: Say hello"], HELLO_TURNS)
+BOTH_DONE = Expected(["completed: Say hello", "completed: Say goodbye"], [*HELLO_TURNS, *GOODBYE_TURNS])
+
 TURNS = [
     Scenario(
         "text turn",
@@ -206,6 +214,16 @@ TURNS = [
         ),
     ),
     Scenario(
+        "shell mode",
+        GREETINGS,
+        [
+            *(*GREETED, presses("!"), reads("shell mode"), types("touch made"), has_file("made")),
+            *(reads("Shell Command touch made"), pauses(1.0)),
+            *(presses("Escape"), reads("Type your message"), *GOODBYE),
+        ],
+        BOTH_DONE,
+    ),
+    Scenario(
         "API error",
         {"Fix the login": [refusal(400)]} | AGAIN,
         [*starts_with("Fix the login"), reads("API Error"), shows("error"), *TRIED_AGAIN],
@@ -285,13 +303,6 @@ OBJECTIVE = (
     "mental map and insights to solve for the following user objective: <objective> Find the shop </objective>"
 )
 """What the client asks its sub-agent."""
-GREETINGS = {"Say hello": [reply(text("Hello."))], "Say goodbye": [reply(text("Goodbye."))]}
-GREETED = [*starts_with("Say hello"), reads("Hello."), shows("idle")]
-GOODBYE = [types("Say goodbye"), shows("working"), reads("Goodbye."), shows("idle")]
-HELLO_TURNS = ["USER COMMAND: Say hello", "AGENT COMPLETION: Hello."]
-GOODBYE_TURNS = ["USER COMMAND: Say goodbye", "AGENT COMPLETION: Goodbye."]
-HELLO_DONE = Expected(["completed: Say hello"], HELLO_TURNS)
-BOTH_DONE = Expected(["completed: Say hello", "completed: Say goodbye"], [*HELLO_TURNS, *GOODBYE_TURNS])
 
 SESSIONS = [
     Scenario(

@@ -281,7 +281,7 @@ def test_doctor_succeeds_if_only_another_client_is_set_up(daemon: RunningDaemon)
     run(home, "install", "--yes", "--client", "gemini")
     code, found = checks(home)
     assert code == 0
-    assert [check["status"] for check in found[f"{home}/.claude"] if check["hint"]] == ["warning"]
+    assert {check["status"] for check in found[f"{home}/.claude"] if check["hint"]} == {"warning"}
     shown = run(home, "doctor").stdout
     assert f"Claude Code: {home}/.claude" in shown
     assert f"Gemini CLI: {home}/.gemini" in shown

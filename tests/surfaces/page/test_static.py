@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Scope
 
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.page.static import PATHS, Page
 
 
-def get(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str], bytes]:
+async def refuse(_request: Request, _error: Exception) -> Response:
+    """The response of the API for an unknown path."""
+    return Response("JSON", 404)
+
+
+def get(folder: Path, path: str, accepted: str = "", wanted: str = "*/*") -> tuple[int, dict[str, str], bytes]:
     """The response for a path of a built page."""
     sent: list[Message] = []
     scope: Scope = {
@@ -21,7 +29,7 @@ def get(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str
         "path": path,
         "root_path": "",
         "query_string": b"",
-        "headers": [(b"accept-encoding", accepted.encode())],
+        "headers": [(b"accept-encoding", accepted.encode()), (b"accept", wanted.encode())],
     }
 
     async def receive() -> Message:
@@ -31,7 +39,8 @@ def get(folder: Path, path: str, accepted: str = "") -> tuple[int, dict[str, str
     async def send(message: Message) -> None:
         sent.append(dict(message))
 
-    app = Starlette(routes=Page(folder).routes())
+    page = Page(folder)
+    app = Starlette(routes=page.routes(), exception_handlers={HTTPException: page.or_page(refuse)})
     asyncio.run(app(scope, receive, send))
     start = sent[0]
     headers = {name.decode(): value.decode() for name, value in start["headers"]}
@@ -57,6 +66,20 @@ def test_every_path_serves_the_page(built: Path) -> None:
         assert (status, body) == (200, b"plain index.html"), path
         assert headers["cache-control"] == "no-cache"
         assert headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("path", ["/nonsense", "/agents", "/agents/calm-otter/more"])
+def test_an_unknown_path_is_the_page_for_a_browser(built: Path, path: str) -> None:
+    """The page says that there is no such view. Programs get the response of the API."""
+    status, headers, body = get(built, path, wanted="text/html,*/*;q=0.8")
+    assert (status, body) == (404, b"plain index.html")
+    assert headers["content-type"].startswith("text/html")
+    assert get(built, path)[2] == b"JSON"
+
+
+def test_an_unknown_endpoint_is_not_the_page(built: Path) -> None:
+    """The API answers in its own format, whoever asks."""
+    assert get(built, "/api/nonsense", wanted="text/html")[2] == b"JSON"
 
 
 def test_assets_are_cached_without_limit(built: Path) -> None:

@@ -2564,6 +2564,8 @@ export interface components {
         CheckGroup: {
             name: string;
             checks: components["schemas"]["Check"][];
+            /** @default  */
+            client?: string;
         };
         Check: {
             name: string;
@@ -2621,6 +2623,8 @@ export interface components {
             path: string;
             size: number;
             done: number;
+            /** @default false */
+            followed?: boolean;
         };
         ImportResult: {
             path: string;

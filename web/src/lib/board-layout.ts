@@ -152,7 +152,22 @@ export function countByClient(agents: Iterable<Agent>): ClientCount[] {
   return [...counts].map(([name, number]) => ({ name, agents: number })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The agent to look at next: the longest wait, then an unseen error, then unseen finished work. */
-export function nextAgent(agents: Agent[]): Agent | null {
-  return agents.filter((agent) => agent.state === "waiting" || agent.unseen).toSorted(compareAgents)[0] ?? null;
+/** The agents that *Next* has shown in this round. */
+export type Visits = ReadonlySet<string>;
+
+/** A visit ends with the state: an agent that waits again is shown again. */
+const visitOf = (agent: Agent): string => `${agent.id} ${agent.state_since} ${agent.waits[0]?.id ?? ""}`;
+
+/** The agent to look at next: the longest wait, then an unseen error, then unseen finished work; after the last of them the first
+ * again. Those of `visits` and the one that is `shown` follow last. */
+export function nextAgent(agents: Agent[], visits: Visits = new Set(), shown: string | null = null): Agent | null {
+  const wanted = agents.filter((agent) => agent.state === "waiting" || agent.unseen).toSorted(compareAgents);
+  const others = wanted.filter((agent) => agent.id !== shown);
+  return others.find((agent) => !visits.has(visitOf(agent))) ?? others[0] ?? wanted[0] ?? null;
+}
+
+/** The visits after *Next* showed an agent. A visited one begins a new round. */
+export function visitsWith(visits: Visits, agent: Agent, shown: Agent | null): Visits {
+  if (visits.has(visitOf(agent))) return new Set([visitOf(agent)]);
+  return new Set([...visits, ...(shown ? [visitOf(shown)] : []), visitOf(agent)]);
 }

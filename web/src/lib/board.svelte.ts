@@ -66,6 +66,11 @@ class Board {
     this.#update(new Map(this.agents).set(agent.id, agent), [agent.id]);
   }
 
+  /** An agent by id or name. Null if it is not loaded. */
+  find(reference: string): Agent | null {
+    return this.agents.get(reference) ?? [...this.agents.values()].find((agent) => agent.name === reference) ?? null;
+  }
+
   /** The current data of an agent from `layoutAgents`. */
   latest(agent: Agent): Agent {
     return this.agents.get(agent.id) ?? agent;

@@ -2,8 +2,7 @@
 // they move the focus through the elements with `data-item`. The arrow keys do the same on the board and in search hits.
 import { MENU } from "../routes";
 import { CHORD_KEY } from "./answer-guard";
-import { nextAgent, type Grouping } from "./board-layout";
-import { board } from "./board.svelte";
+import type { Grouping } from "./board-layout";
 import { focusNextItem, focusWait } from "./focus";
 import { agentPath, router } from "./router.svelte";
 import { ui } from "./ui.svelte";
@@ -16,7 +15,9 @@ let isGoing = false;
 export function handleKey(event: KeyboardEvent): void {
   if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
   const target = event.target as HTMLElement;
-  if (target.closest("input:not([type=checkbox]):not([type=range]), select, textarea, dialog")) return;
+  const field = target.closest<HTMLElement>("input:not([type=checkbox]):not([type=range]), select, textarea");
+  if (field && event.key === "Escape") return leaveField(event, field);
+  if (field || target.closest("dialog")) return;
   const route = isGoing ? MENU.find(({ shortcut }) => shortcut === event.key) : undefined;
   isGoing = !isGoing && event.key === CHORD_KEY;
   if (route) {
@@ -27,6 +28,13 @@ export function handleKey(event: KeyboardEvent): void {
   }
 }
 
+/** Esc leaves a field, and its text stays. The next Esc leaves the view. */
+function leaveField(event: KeyboardEvent, field: HTMLElement): void {
+  event.preventDefault();
+  field.blur();
+  document.querySelector<HTMLElement>("main[tabindex]")?.focus({ preventScroll: true });
+}
+
 /** Returns whether the key is a shortcut. */
 function runShortcut(key: string, target: HTMLElement): boolean {
   const onBoard = router.isBoard;
@@ -34,7 +42,7 @@ function runShortcut(key: string, target: HTMLElement): boolean {
   if (key === "?") ui.helpIsOpen = true;
   else if (key === "/") focusFilter();
   else if (key === "Escape") goBack();
-  else if (key === "n") selectNextAgent();
+  else if (key === "n") ui.showNext();
   else if (onBoard && (key === "j" || key === "ArrowDown")) selectCard(1);
   else if (onBoard && (key === "k" || key === "ArrowUp")) selectCard(-1);
   else if (clickShortcut(key)) return true;
@@ -69,15 +77,7 @@ function focusFilter(): void {
 }
 
 function goBack(): void {
-  if (!router.isBoard) router.navigate("/");
+  if (!router.isBoard) router.back();
   else if (ui.selected !== null) ui.selected = null;
   else ui.clearFilter();
-}
-
-function selectNextAgent(): void {
-  const next = nextAgent(board.layoutAgents);
-  if (next === null) return;
-  ui.clearFilter();
-  ui.selected = next.id;
-  if (!router.isBoard) router.navigate("/");
 }

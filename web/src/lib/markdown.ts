@@ -58,7 +58,14 @@ function render(text: string): HTMLElement {
   const root = document.createElement("div");
   root.append(purify.sanitize(marked.parse(text, { async: false }), { ...ALLOWED, RETURN_DOM_FRAGMENT: true }));
   markHidden(root);
+  for (const list of root.querySelectorAll("ol")) list.classList.add(`digits-${numberOfDigits(list)}`);
   return root;
+}
+
+/** How many digits the longest number of a list has, so that there is room for it. */
+function numberOfDigits(list: HTMLOListElement): number {
+  const last = list.start + list.children.length - 1;
+  return Math.min(Math.max(`${list.start}`.length, `${last}`.length), 10);
 }
 
 /** Put marks in place of the hidden characters in all texts and attributes. */

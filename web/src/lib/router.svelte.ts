@@ -1,27 +1,49 @@
 // The address of the page. Paths are real paths, so links can be shared and the browser's buttons work. Which view
 // belongs to a path is in `routes.ts`.
 
+/** The views that have a list of their items. */
+const PARENTS: Record<string, string> = { missions: "/missions", efforts: "/efforts", replay: "/replay" };
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // such as a lone percent sign
+  }
+}
+
 class Router {
   path = $state(location.pathname);
   query = $state.raw(new URLSearchParams(location.search));
   /** "/agents/a%20b" is ["agents", "a b"]. */
-  segments = $derived(this.path.split("/").filter(Boolean).map(decodeURIComponent));
+  segments = $derived(this.path.split("/").filter(Boolean).map(decoded));
   isBoard = $derived(this.segments.length === 0);
 
   constructor() {
     window.addEventListener("popstate", () => this.#update());
   }
 
+  /** The number of views before this one in the browser's history. */
+  get #depth(): number {
+    return Number((history.state as { depth?: number } | null)?.depth ?? 0);
+  }
+
   navigate(path: string): void {
-    history.pushState(null, "", path);
+    history.pushState({ depth: this.#depth + 1 }, "", path);
     this.#update();
     window.scrollTo(0, 0);
   }
 
   /** Change the address without a new entry in the browser's history. */
   replace(path: string): void {
-    history.replaceState(null, "", path);
+    history.replaceState(history.state, "", path);
     this.#update();
+  }
+
+  /** Go to the previous view; if this is the first one, to the list that it belongs to, or the board. */
+  back(): void {
+    if (this.#depth > 0) history.back();
+    else this.navigate(PARENTS[this.segments.length > 1 ? this.segments[0]! : ""] ?? "/");
   }
 
   #update(): void {

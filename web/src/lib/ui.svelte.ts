@@ -1,11 +1,26 @@
 // What the user selected: grouping, filter, selected agent, theme. Agents themselves are in the board store.
-import { countByClient, countByProject, haveSameCounts, matchesFilter, sections, type Filter, type Grouping, type ProjectCount } from "./board-layout";
+import {
+  countByClient,
+  countByProject,
+  haveSameCounts,
+  matchesFilter,
+  nextAgent,
+  sections,
+  visitsWith,
+  type Filter,
+  type Grouping,
+  type ProjectCount,
+  type Visits,
+} from "./board-layout";
 import { board } from "./board.svelte";
+import { agentPath, router } from "./router.svelte";
 import { StoredSetting } from "./stored-setting.svelte";
 import type { Agent } from "./types";
 
 export type Theme = "system" | "light" | "dark";
 
+/** The narrowest page that has room for the selected agent beside the board. As in App.svelte. */
+const PANEL_WIDTH = 1180;
 const NO_FILTER: Filter = { text: "", project: null, state: null, client: null };
 
 class Ui {
@@ -16,8 +31,8 @@ class Ui {
   theme = $state<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? "system");
 
   /** A text filter matches everything that a card shows, so every change of an agent counts while there is one. */
-  #shown = $derived((this.filter.text === "" ? board.layoutAgents : [...board.agents.values()]).filter((agent) => matchesFilter(agent, this.filter)));
-  sections = $derived(sections(this.#shown, this.grouping.value));
+  #filtered = $derived((this.filter.text === "" ? board.layoutAgents : [...board.agents.values()]).filter((agent) => matchesFilter(agent, this.filter)));
+  sections = $derived(sections(this.#filtered, this.grouping.value));
   /** The agents in the order in which they are shown. */
   order = $derived(this.sections.flatMap((section) => section.agents));
   #projects: ProjectCount[] = [];
@@ -32,6 +47,27 @@ class Ui {
   hasSeveralClients = $derived(this.clients.length > 1);
   selectedAgent = $derived<Agent | null>(this.selected === null ? null : (board.agents.get(this.selected) ?? null));
   isFiltered = $derived(Object.entries(this.filter).some(([name, value]) => value !== NO_FILTER[name as keyof Filter]));
+
+  #visits = $state.raw<Visits>(new Set());
+  /** The agent that the user looks at: that of the view, or the selected one. */
+  #shown = $derived<Agent | null>(router.segments[0] === "agents" ? board.find(router.segments[1] ?? "") : router.isBoard ? this.selectedAgent : null);
+  /** The agent that *Next* shows. */
+  next = $derived(nextAgent(board.layoutAgents, this.#visits, this.#shown?.id));
+
+  /** Show the agent to look at next: beside the board if there is room, otherwise on its page. */
+  showNext(): void {
+    const next = this.next;
+    if (next === null) return;
+    this.#visits = visitsWith(this.#visits, next, this.#shown);
+    this.clearFilter();
+    this.selected = next.id;
+    if (!this.hasRoomForPanel) router.navigate(agentPath(next.id));
+    else if (!router.isBoard) router.navigate("/");
+  }
+
+  get hasRoomForPanel(): boolean {
+    return window.innerWidth >= PANEL_WIDTH;
+  }
 
   clearFilter(): void {
     this.filter = { ...NO_FILTER };

@@ -6,6 +6,7 @@ Rules
 - A sub-agent's report (`agent_id`) never becomes a fact about the main thread's turn or session.
 - Sub-agents run on after the turn of the main thread, and their end does not continue it.
 - SessionStart comes with the first prompt of a session, so the agent works from then on.
+- A permission of a patch is also reported if an earlier answer allows it: Codex then shows no dialog.
 - A prompt that is typed during a turn is reported when the turn takes it in, with the id of that turn.
 """
 
@@ -93,7 +94,8 @@ def _permission_asked(use: ToolUse, _shape: wire.WireTool) -> Fact:
     summary, name = tools.summary_of(use), short(use.name)
     reason = use.input.get(tools.REASON) if isinstance(use.input, dict) else None
     text = "\n".join(part for part in (f"{name}: {summary}" if summary else name, reason) if isinstance(part, str))
-    return facts.PermissionAsked(name, tools.digest(use.input), summary, use.ask or Ask("permission", text))
+    ask = use.ask or Ask("permission", text)
+    return facts.PermissionAsked(name, tools.digest(use.input), summary, ask, may_be_granted=use.name == tools.PATCH)
 
 
 def _tool_finished(use: ToolUse, shape: wire.WireTool) -> Fact:

@@ -100,8 +100,12 @@ def _command_line(command: object) -> str:
 
 
 def digest(tool_input: object) -> str:
-    """Identify an input: the dialog of a call repeats its input, with its reason added, but not its id."""
-    same = {name: value for name, value in tool_input.items() if name != REASON} if isinstance(tool_input, dict) else ""
+    """Identify an input: the dialog of a call repeats its input, but not its id.
+
+    The dialog adds its reason, and leaves out the line break at the end of a patch.
+    """
+    given = tool_input.items() if isinstance(tool_input, dict) else ()
+    same = {name: value.strip() if isinstance(value, str) else value for name, value in given if name != REASON}
     try:
         text = msgspec.json.encode(same or tool_input)
     except (ValueError, RecursionError, OverflowError):

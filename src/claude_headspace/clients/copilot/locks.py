@@ -1,8 +1,11 @@
-"""The lock files of Copilot CLI: which process has a session open.
+"""The lock files and logs of Copilot CLI: which process has a session open.
 
 `session-state/<session id>/inuse.<pid>.lock` exists while a client has the session open, from its start. With a new
 conversation (`/clear`) it moves to the new session. A client that was killed leaves it behind. It has no status. The
 directory of the session is in `workspace.yaml` beside it.
+
+A session that is continued is locked only with its first prompt. Until then its id is in the log of the process,
+`logs/process-<start in milliseconds>-<pid>.log`.
 """
 
 import os
@@ -21,7 +24,13 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 
 MAX_WORKSPACE_BYTES = 16 * 1024
 
+LOGS = "logs"
+MAX_LOG_BYTES = 256 * 1024
+"""How much of a log is read: its beginning, where the client names the session that it opens."""
+
 _LOCK = re.compile(r"inuse\.([1-9][0-9]{0,9})\.lock")
+_LOG = re.compile(r"process-([0-9]{1,15})-([1-9][0-9]{0,9})\.log")
+_OPENED = re.compile(rb"^[^\n]* Registering foreground session: ([0-9A-Za-z][0-9A-Za-z_-]{0,99})$", re.MULTILINE)
 _CWD = re.compile(rb"^cwd: (.+)$", re.MULTILINE)
 
 
@@ -46,6 +55,25 @@ def locks_in(path: str) -> Iterator[tuple[int, Micros]]:
             if (name := _LOCK.fullmatch(entry.name)) is not None:
                 with suppress(OSError):
                     yield int(name.group(1)), entry.stat(follow_symlinks=False).st_mtime_ns // 1000
+
+
+def logs_in(config_dir: Path) -> Iterator[tuple[str, int, Micros]]:
+    """The logs of all processes: the path, the process, and when it started."""
+    with suppress(OSError), os.scandir(config_dir / LOGS) as found:
+        for entry in found:
+            if (name := _LOG.fullmatch(entry.name)) is not None:
+                yield entry.path, int(name.group(2)), int(name.group(1)) * 1000
+
+
+def session_in_log(path: str) -> str | None:
+    """The directory of the session that a process opened last, as its log tells; None if there is none."""
+    try:
+        with open_regular_file(path) as handle:
+            opened = _OPENED.findall(os.read(handle, MAX_LOG_BYTES))
+    except OSError:
+        return None
+    folder = directory(Path(path).parents[1]) / opened[-1].decode() if opened else None
+    return str(folder) if folder is not None and folder.is_dir() else None
 
 
 def entry_of(path: str, pid: int, at: Micros) -> tuple[RegistryEntry, bytes]:

@@ -8,6 +8,7 @@ Rules
   cancelled call. The copy begins with the session context and ends with `$set.messages`. Nothing in it is new.
 - A reply is written without its calls first, and again when they ended. The second line has the time of the first:
   its calls are a line of their own, with the time when they ended.
+- A command that the user runs in shell mode is added to the history as a message of the user. It starts no turn.
 - A prompt closes the turn before, for a session without hooks: the file has no line for the end of a turn.
 - Only the client that runs the session writes messages. A summary, which any client can add, is no sign of life.
 """
@@ -97,7 +98,8 @@ class Chat:
         if _is_message(value):
             message = fit(value, WireMessage)[0]
             self._is_copying = self._is_copying or _begins_history(message)
-            found = [] if self._is_copying else list(self._message(value, message))
+            is_new = not self._is_copying and not _is_shell_mode(message)
+            found = list(self._message(value, message)) if is_new else []
         else:
             found = list(self._operation(fit(value, WireOperation)[0]))
         yield from found
@@ -211,6 +213,11 @@ def _begins_history(message: WireMessage) -> bool:
     """Whether a message is the first one of a copied history. The client never writes it on its own."""
     texts = strings_in(message.content)
     return message.type == "user" and any(text.startswith(messages.SESSION_CONTEXT) for text in texts)
+
+
+def _is_shell_mode(message: WireMessage) -> bool:
+    """Whether a message is about a command that the user ran in shell mode."""
+    return message.type == "user" and text_of(message.content).startswith(messages.SHELL_MODE)
 
 
 def _without_display(call: object) -> object:

@@ -70,6 +70,10 @@ class AgentCache:
         """Agents with a reported end of a turn that waits for its confirmation."""
         return (agent for agent in self._agents.values() if agent.reported_end is not None)
 
+    def expecting_dialogs(self) -> Iterator[Agent]:
+        """Running agents with a call whose dialog has been announced and not seen."""
+        return (agent for agent in self.running() if any(call.dialog is not None for call in agent.calls))
+
     def awaited(self, client: str) -> Iterator[Agent]:
         """Running agents that were registered by a wrapper, and whose client has not reported a session yet."""
         return (agent for agent in self.with_wrapper() if agent.client == client and agent.session is None)

@@ -13,6 +13,7 @@ Rules
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,9 @@ CACHE_SECONDS = 30.0
 MAX_CACHED = 2_000
 TIMEOUT_SECONDS = 0.2
 
+TMUX_PANE = re.compile(r"%[0-9]{1,9}")
+"""The id of a pane."""
+
 MAX_KNOWN = 1_000
 """Above this number, the processes that have exited are removed."""
 
@@ -46,6 +50,16 @@ def find_ancestry(pid: int) -> Observations:
     except (psutil.Error, OverflowError, ValueError):
         return Observations(client_pid=pid)
     return Observations(client_pid=pid, client_started_at=started_at, ancestor_pids=ancestors)
+
+
+def find_tmux_pane(pid: int) -> str | None:
+    """The tmux pane in which a process was started; None if there is none, or its environment cannot be read."""
+    try:
+        env = psutil.Process(pid).environ()
+    except (psutil.Error, OSError, OverflowError, ValueError):
+        return None
+    pane = env.get("TMUX_PANE", "")
+    return pane if env.get("TMUX") and TMUX_PANE.fullmatch(pane) else None
 
 
 class ProcessAncestry:

@@ -3,7 +3,7 @@
 import msgspec
 
 from claude_headspace.clients import catalog
-from claude_headspace.clients.decode import TURN_END_ASSUMED
+from claude_headspace.clients.decode import DIALOG_ASSUMED, TURN_END_ASSUMED
 from claude_headspace.clients.registry_entry import RegistryEntry
 from claude_headspace.clients.transcript_line import LINE, Line
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
@@ -65,6 +65,10 @@ class EnvelopeBuilder:
     def turn_end_assumed(self) -> Envelope:
         """The reported end of a turn was not confirmed in time."""
         return self._build(TURN_END_ASSUMED, Origin.TIMER, self.clock(), b"{}", NO_OBSERVATIONS)
+
+    def dialog_assumed(self) -> Envelope:
+        """A call that needs permission unless it is granted has not ended in time."""
+        return self._build(DIALOG_ASSUMED, Origin.TIMER, self.clock(), b"{}", NO_OBSERVATIONS)
 
     def wrapper_vanished(self, pid: int | None) -> Envelope:
         """The process of a wrapper ended without a report."""

@@ -2,6 +2,8 @@
 
 Rules
 - A lock counts while its process lives, and only if the process started before the lock was written.
+- A client without a lock has the session open that its log names: it continues one, and locks it with its first prompt.
+- The pane of a client is in its environment. No hook reports it before the first prompt.
 - The directory of a session changes when a lock is added or removed. Only directories that changed are read again.
 - A lock is submitted if its session or its process is new. A new session is delayed by a second: its first hook tells
   more, and a client that only shows its help is gone by then.
@@ -19,7 +21,7 @@ from claude_headspace.background import Loop
 from claude_headspace.clients.copilot import locks
 from claude_headspace.clients.registry_entry import RegistryEntry
 from claude_headspace.inputs.watch.agent_cache import AgentCache
-from claude_headspace.inputs.watch.client_processes import ProcessAncestry
+from claude_headspace.inputs.watch.client_processes import ProcessAncestry, find_tmux_pane
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.processes import is_alive
 from claude_headspace.kernel.agent import Agent
@@ -65,6 +67,7 @@ class LockRegistry(Loop):
         self._ancestry = ancestry
         self._changed_at: dict[str, int] = {}
         self._locks: dict[str, list[tuple[int, Micros]]] = {}
+        self._logs: dict[Path, tuple[int, list[tuple[str, int, Micros]]]] = {}
         self._sessions: dict[tuple[str, int], LockedSession] = {}
         self._submitted: set[str] = set()
         self._checked = asyncio.Event()
@@ -139,7 +142,27 @@ class LockRegistry(Loop):
                     self._locks[path] = list(locks.locks_in(path))
         for path in self._changed_at.keys() - existing:
             del self._changed_at[path], self._locks[path]
-        return ((path, pid, at) for path, found in self._locks.items() for pid, at in found)
+        locked = [(path, pid, at) for path, found in self._locks.items() for pid, at in found]
+        yield from locked
+        yield from self._find_unlocked({pid for _, pid, _ in locked})
+
+    def _find_unlocked(self, locked: set[int]) -> Iterator[tuple[str, int, Micros]]:
+        """The sessions of running clients that have locked none."""
+        for config_dir in self._config_dirs():
+            for log_path, pid, at in self._logs_of(config_dir):
+                is_open = pid not in locked and is_alive(pid)
+                if is_open and (path := locks.session_in_log(log_path)) is not None:
+                    yield path, pid, at
+
+    def _logs_of(self, config_dir: Path) -> list[tuple[str, int, Micros]]:
+        """The logs of a config dir, read again if one was added."""
+        try:
+            changed_at = (config_dir / locks.LOGS).stat().st_mtime_ns
+        except OSError:
+            return []
+        if self._logs.get(config_dir, (None,))[0] != changed_at:
+            self._logs[config_dir] = (changed_at, list(locks.logs_in(config_dir)))
+        return self._logs[config_dir][1]
 
     async def _add(self, path: str, pid: int, at: Micros) -> None:
         process = await self._ancestry(pid, max_seconds=PROCESS_TABLE_SECONDS)
@@ -154,6 +177,8 @@ class LockRegistry(Loop):
         if is_settled and entry.delivery_id not in self._submitted and not self._is_known(entry):
             self._submitted.add(entry.delivery_id)
             process = self._agents.add_wrapper(self._envelopes.client, session.process)
+            pane = await asyncio.to_thread(find_tmux_pane, entry.pid)
+            process = msgspec.structs.replace(process, tmux_pane=pane)
             await self._submit(await self._envelopes.registry_entry(entry, session.raw, process), None)
 
     def _is_known(self, entry: RegistryEntry) -> bool:

@@ -15,6 +15,7 @@ from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.codex_registry import CodexRegistry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
+from claude_headspace.inputs.watch.expected_dialogs import ExpectedDialogWatch
 from claude_headspace.inputs.watch.lock_registry import LockRegistry
 from claude_headspace.inputs.watch.processes import ProcessWatch
 from claude_headspace.inputs.watch.reconcile import Check
@@ -73,6 +74,7 @@ class Sources:
         }
         self.processes = ProcessWatch(journal, submit, envelopes, agents, self.registries.was_killed)
         self.turn_ends = TurnEndWatch(submit, envelopes, agents)
+        self.dialogs = ExpectedDialogWatch(submit, envelopes, agents, self.registries)
         self._starting: asyncio.Task[None] | None = None
 
     @property
@@ -124,6 +126,7 @@ class Sources:
         await self.processes.check()
         self.processes.start()
         self.turn_ends.start()
+        self.dialogs.start()
 
     def health_of(self, name: str) -> tuple[bool, str | None, str]:
         """The health of one source, by its name."""
@@ -150,7 +153,7 @@ class Sources:
             ),
             "processes": (
                 self.processes.running or starting,
-                self.processes.failure or self.turn_ends.failure,
+                self.processes.failure or self.turn_ends.failure or self.dialogs.failure,
                 count(sum(1 for _ in self.agents.with_client()), "client"),
             ),
         }
@@ -160,6 +163,7 @@ class Sources:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
+        await self.dialogs.stop()
         await self.turn_ends.stop()
         await self.processes.stop()
         for follower in self.followers.values():

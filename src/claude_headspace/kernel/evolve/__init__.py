@@ -155,6 +155,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.PromptSubmitted: turns.prompt_submitted,
     facts.ToolStarted: tools.tool_started,
     facts.PermissionAsked: tools.permission_asked,
+    facts.DialogAssumed: tools.dialog_assumed,
     facts.DialogClosed: tools.dialog_closed,
     facts.ToolFinished: tools.tool_finished,
     facts.ToolFailed: tools.tool_failed,

@@ -272,10 +272,15 @@ def _source(from_transcript: bool) -> str:
 
 def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
     """Open a wait. The command then awaits input."""
-    agent = change.agent
-    wait = Wait(
+    store_wait(change, new_wait(change, ask, at, **details))
+    move_command(change, Actor.AGENT, Intent.QUESTION)
+
+
+def new_wait(change: Change, ask: Ask, at: Micros, **details: object) -> Wait:
+    """A wait that is not open yet. It has the id of this event, which contains the request."""
+    return Wait(
         id=f"{change.meta.event_id}-w{len(change.waits)}",
-        agent_id=agent.id,
+        agent_id=change.agent.id,
         kind=ask.kind,
         text=ask.text,
         questions=ask.questions,
@@ -283,8 +288,6 @@ def open_wait(change: Change, ask: Ask, at: Micros, **details: object) -> None:
         opened_at=at,
         **details,  # type: ignore[arg-type]  # keyword fields of Wait
     )
-    store_wait(change, wait)
-    move_command(change, Actor.AGENT, Intent.QUESTION)
 
 
 def store_wait(change: Change, wait: Wait) -> None:

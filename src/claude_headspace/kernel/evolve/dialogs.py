@@ -15,7 +15,7 @@ from claude_headspace.kernel.evolve.change import (
     stop_subagent,
     store_wait,
 )
-from claude_headspace.kernel.evolve.tools import finish_call, record_thread_work, thread_ended_at
+from claude_headspace.kernel.evolve.tools import finish_call, open_expected_dialogs, record_thread_work, thread_ended_at
 from claude_headspace.kernel.evolve.turns import record_idle
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.wait.request import Ask
@@ -43,16 +43,25 @@ def teammate_stopped(change: Change, meta: Meta, fact: facts.TeammateStopped) ->
 
 
 def dialog_seen(change: Change, meta: Meta, ask: Ask, why: str) -> None:
-    """A dialog is open, and nothing else is known about it. No-op if a wait is open or the dialog has ended since.
+    """A dialog is open: an expected one, or one of which nothing else is known.
+
+    No-op if a wait is open or the dialog has ended since.
 
     The source does not name the thread or the dialog, so later work of any thread proves that the dialog ended, and so
     does an answer that the client applied later.
     """
     agent = change.agent
+    if open_expected_dialogs(change, lambda wait: _is_seen(wait, meta), why):
+        return
     worked_at = max((agent.busy_at, *(max(sub.last_seen_at, sub.stopped_at) for sub in agent.subagents)))
     if not agent.waits and meta.at >= worked_at and meta.at > max(thread_ended_at(agent, meta), agent.answer_taken_at):
         change.why = why
         open_wait(change, ask, meta.at, subagent_id=meta.subagent_id)
+
+
+def _is_seen(expected: Wait, meta: Meta) -> bool:
+    """Whether an expected dialog can be the one that the client shows."""
+    return expected.subagent_id == meta.subagent_id and expected.opened_at <= meta.at
 
 
 def elicitation_asked(change: Change, meta: Meta, fact: facts.ElicitationAsked) -> None:

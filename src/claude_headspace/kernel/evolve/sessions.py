@@ -2,6 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
+from claude_headspace.kernel.correlate import is_same_start
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.kernel.evolve.change import (
     DUPLICATE_WINDOW,
@@ -67,6 +68,8 @@ def record_reading(change: Change, event: Event) -> None:
     agent.branch = agent.branch or event.observations.branch
     if agent.ended_at is None:
         _update_process(agent, event)
+        if agent.parent_id is None:
+            agent.tmux_pane = event.observations.tmux_pane or agent.tmux_pane
     if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
         _detect_session(change, meta)
 
@@ -74,6 +77,8 @@ def record_reading(change: Change, event: Event) -> None:
 def _revives(event: Event, ended_at: Micros) -> bool:
     began = event.observations.client_started_at
     if event.meta.origin is Origin.REGISTRY:
+        if isinstance(event.fact, facts.ClientReported) and not event.fact.status and is_same_start(began, ended_at):
+            return began is not None  # written once, after the end: the system reports the start too early
         return isinstance(event.fact, facts.SessionStarted) or (began is not None and began > ended_at)
     parts = event.fact.facts if isinstance(event.fact, facts.Several) else (event.fact,)
     return any(isinstance(fact, facts.UserWrote | facts.PromptSubmitted) for fact in parts)

@@ -1,9 +1,12 @@
 """Tool calls, their dialogs, and sub-agents.
 
 A dialog that does not name its tool call is joined with the oldest open call of the same thread, tool and input. One
-call never has two waits at a time. A dialog with a request id is open until the client reports its end, or the end of
+call never has two waits at a time. The dialog of a call that may be granted opens when it is seen, or when the call has
+not ended for a while. A dialog with a request id is open until the client reports its end, or the end of
 its call or thread.
 """
+
+from collections.abc import Callable
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, FinishedCall, Subagent, ToolCall, Wait
@@ -19,6 +22,8 @@ from claude_headspace.kernel.evolve.change import (
     end_thread,
     find_subagent,
     known_subagent,
+    move_command,
+    new_wait,
     open_command_of,
     open_wait,
     replace,
@@ -46,6 +51,9 @@ NEXT_STEP: Micros = 3 * SECOND // 2
 
 ENDS_ITS_STEP = ("plan",)
 """Dialogs of calls that are the last of their step. Any later call is a later step, however soon it starts."""
+
+ASSUMED_AFTER: Micros = SECOND
+"""A call that is granted has ended after this time. Otherwise the client shows its dialog."""
 
 PLAN_APPROVED = "Plan approved"
 """The turn of the user who approves a plan. The client reports no words for it."""
@@ -223,6 +231,9 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
     asks = "needs permission" if fact.ask.kind == "permission" else "waits for an answer"
     change.why = f"{fact.tool} {asks}"
     joined = _dialog_of(agent, meta, fact, call)
+    if joined is None and fact.may_be_granted and call is not None:
+        _expect_dialog(change, meta, fact, call)
+        return
     if joined is None:
         details = {"suggestions": fact.suggestions, "request_id": fact.request_id}
         _open_dialog(change, meta, fact.ask, call or fact, **details)
@@ -230,6 +241,42 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
     store_wait(change, _with_call(joined, meta, fact, call))
     if joined.digest is None:
         _add_question_turn(change, fact.ask, fact.tool)
+
+
+def _expect_dialog(change: Change, meta: Meta, fact: facts.PermissionAsked, call: ToolCall) -> None:
+    """Remember the dialog of a call until it is certain that the client shows it."""
+    if call.dialog is None:
+        wait = new_wait(
+            change,
+            fact.ask,
+            meta.at,
+            tool=call.tool,
+            summary=call.summary,
+            call_id=call.id,
+            digest=call.digest,
+            subagent_id=meta.subagent_id,
+        )
+        expecting = replace(call, dialog=wait)
+        change.agent.calls = tuple(expecting if each.id == call.id else each for each in change.agent.calls)
+
+
+def open_expected_dialogs(change: Change, which: Callable[[Wait], bool], why: str) -> bool:
+    """Open the waits of the announced dialogs that `which` selects. Whether there were any."""
+    agent = change.agent
+    found = [call.dialog for call in agent.calls if call.dialog is not None and which(call.dialog)]
+    if found:
+        agent.calls = tuple(replace(call, dialog=None) if call.dialog in found else call for call in agent.calls)
+        change.why = why
+        for wait in found:
+            store_wait(change, wait)
+        move_command(change, Actor.AGENT, Intent.QUESTION)
+    return bool(found)
+
+
+def dialog_assumed(change: Change, meta: Meta, _fact: facts.DialogAssumed) -> None:
+    """Calls that may be granted have not ended for a while, so the client shows their dialogs."""
+    latest, why = meta.at - ASSUMED_AFTER, "a call needs permission"
+    change.inferred = open_expected_dialogs(change, lambda wait: wait.opened_at <= latest, why)
 
 
 def _call_that_asks(agent: Agent, meta: Meta, fact: facts.PermissionAsked) -> ToolCall | None:

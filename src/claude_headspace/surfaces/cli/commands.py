@@ -41,7 +41,12 @@ COMMANDS = (
     Command("hook", ".hook:hook", "Record one hook event from standard input."),
     Command("import", ".imports:import_history", "Import earlier sessions, or an exported log."),
     Command("export", ".replay:export", "Export the log of an agent as JSON lines."),
-    Command("config", ".status:config", "Show all settings and file locations."),
+    Group(
+        "config",
+        "Show all settings and file locations.",
+        (Command("set", ".status:set_setting", "Change a setting in config.toml."),),
+        ".status:config",
+    ),
 )
 
 GROUPS = (

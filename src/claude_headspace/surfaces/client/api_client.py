@@ -459,6 +459,9 @@ def _own_session() -> str | None:
 
 
 def _path(*parts: str) -> str:
+    """The path of a resource. A name that would lead to another path is refused."""
+    if bad := [part for part in parts if not part.strip() or "/" in part]:
+        raise BadRequest("not_found", f"{bad[0]!r} is not a name.", "`headspace list` shows all agents.", status=404)
     return "/".join(("/api", *(quote(part, safe="") for part in parts)))
 
 

@@ -2,13 +2,16 @@
 
 Assets have a hash in their name and are cached without limit; the page itself is revalidated on each load. The build
 compresses the files. Without a build, every path of the page explains how to get one; the rest of the daemon works.
+A browser that opens an unknown path gets the page, too, with status 404: the page says that there is no such view.
 """
 
 import html
 import mimetypes
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
@@ -36,6 +39,11 @@ PATHS = (
     "/settings",
 )
 """The paths of the page. The browser decides what each one shows."""
+
+OTHER_PATHS = ("/api/", "/hook/", "/assets/", "/icons/")
+"""The page is not shown below these paths."""
+
+ErrorHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 CACHE_WITHOUT_LIMIT = "public, max-age=31536000, immutable"
@@ -68,17 +76,28 @@ class Page:
             Route("/theme.js", partial(self._file, "no-cache")),
         ]
 
-    async def _page(self, request: Request) -> Response:
+    def or_page(self, otherwise: ErrorHandler) -> ErrorHandler:
+        """A handler of routing errors: the page for a browser that opens an unknown path, else another response."""
+
+        async def respond(request: Request, error: Exception) -> Response:
+            is_unknown = isinstance(error, HTTPException) and error.status_code == 404
+            if is_unknown and _is_opened_in_browser(request):
+                return await self._page(request, 404)
+            return await otherwise(request, error)
+
+        return respond
+
+    async def _page(self, request: Request, status: int = 200) -> Response:
         if (redirect := redirect_to_address(request)) is not None:
             return redirect
         if not (self._folder / "index.html").is_file():
             return HTMLResponse(self._explanation(), 503)
-        return self._response(request, "index.html", "no-cache")
+        return self._response(request, "index.html", "no-cache", status)
 
     async def _file(self, caching: str, request: Request) -> Response:
         return self._response(request, request.scope["path"].removeprefix("/"), caching)
 
-    def _response(self, request: Request, name: str, caching: str) -> Response:
+    def _response(self, request: Request, name: str, caching: str, status: int = 200) -> Response:
         path = self._folder / name
         if not _is_file(path):
             raise BadRequest("no_such_file", f"The dashboard has no file {name[:80]}.", "Reload the page.", status=404)
@@ -88,8 +107,9 @@ class Page:
         for encoding, suffix in ENCODINGS:
             compressed = path.with_name(path.name + suffix)
             if encoding in accepted and compressed.is_file():
-                return FileResponse(compressed, headers=headers | {"content-encoding": encoding}, media_type=kind)
-        return FileResponse(path, headers=headers, media_type=kind)
+                path, headers = compressed, headers | {"content-encoding": encoding}
+                break
+        return FileResponse(path, status, headers=headers, media_type=kind)
 
     def _explanation(self) -> str:
         try:
@@ -97,6 +117,11 @@ class Page:
         except OSError:
             reason = "No build was attempted yet."
         return UNBUILT.format(reason=html.escape(reason), command=html.escape(rebuild_command()))
+
+
+def _is_opened_in_browser(request: Request) -> bool:
+    wants_html = "text/html" in request.headers.get("accept", "")
+    return request.method in ("GET", "HEAD") and wants_html and not request.scope["path"].startswith(OTHER_PATHS)
 
 
 def _is_file(path: Path) -> bool:

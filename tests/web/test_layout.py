@@ -1,0 +1,59 @@
+"""Nothing is covered or cut off."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.support import RunningDaemon
+from tests.web.conftest import LAPTOP, Pages
+
+LONG_LIST = "\n".join(f"{number}. Step {number}" for number in range(1, 1_202))
+MARKER_ROOM = """
+(item) => {
+  const range = document.createRange();
+  range.selectNodeContents(item);
+  const canvas = document.createElement("canvas").getContext("2d");
+  canvas.font = getComputedStyle(item).font;
+  const number = `${[...item.parentElement.children].indexOf(item) + 1}. `;
+  const box = item.closest(".message").getBoundingClientRect();
+  return range.getBoundingClientRect().left - box.left - canvas.measureText(number).width;
+}
+"""
+"""The room to the left of the number of a list item, in pixels. A number has no box of its own."""
+
+COVERED = """
+() => [...document.querySelectorAll(".sidebar section button")].filter((button) => {
+  const { left, bottom } = button.getBoundingClientRect();
+  const area = button.closest(".scrolls, .sidebar").getBoundingClientRect();
+  const found = document.elementFromPoint(left + 20, bottom - 4);
+  return bottom > area.top + 28 && bottom <= area.bottom && found.closest("button") !== button;
+}).map((button) => button.innerText)
+"""
+"""The filters of the sidebar that are within its visible area and below something else."""
+
+
+def test_numbers_of_long_lists_are_complete(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A number of four digits fits into the panel of the selected agent."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**session, "prompt": "List all steps"}).json()["agent_id"]
+    daemon.post("stop", {**session, "last_assistant_message": LONG_LIST})
+    page = pages.open(daemon)
+    page.locator(f"[data-agent='{agent}']").click()
+    last = page.get_by_role("region", name="Last message").locator("li").last
+    expect(last).to_have_text("Step 1201")
+    assert last.evaluate(MARKER_ROOM) >= 0
+
+
+def test_the_last_project_is_not_covered(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """With many projects the sidebar scrolls above its footer, and each project can be selected."""
+    for number in range(30):
+        folder = tmp_path / f"project-{number:02}"
+        folder.mkdir()
+        daemon.post("session-start", {"session_id": f"s{number}", "cwd": str(folder)})
+    page = pages.open(daemon, viewport=LAPTOP)
+    projects = page.get_by_role("region", name="Projects").get_by_role("button")
+    expect(projects).to_have_count(30)
+    assert page.evaluate(COVERED) == []
+    projects.last.scroll_into_view_if_needed()
+    expect(projects.last).to_be_in_viewport(ratio=1)
+    assert page.evaluate(COVERED) == []
