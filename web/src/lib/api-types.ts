@@ -2212,6 +2212,8 @@ export interface components {
             arguments?: Record<string, unknown>;
             /** @default  */
             path?: string;
+            /** @default [] */
+            paths?: string[];
             /** @default true */
             complete?: boolean;
             /** @default 0 */
