@@ -284,6 +284,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The config dirs of Claude Code with installed hooks, one per line."""
     no_answer_file = PathBelow("state", "silent")
     """Created by a hook script that got no answer in time."""
+    demo_file = PathBelow("state", "demo")
+    """Exists in the temporary home of the demo, whose agents have no terminal."""
     status_file = PathBelow("state", "glance")
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")
@@ -388,6 +390,13 @@ def effective_settings(
     return msgspec.convert(values, Settings, strict=False), origins
 
 
+def parse_value(name: str, text: str) -> Any:
+    """The value that a text means for a setting. Raises `BadConfiguration` if it is invalid."""
+    found = _from_environment({f"HEADSPACE_{name.upper()}": text}) or {name: text}
+    _check(found, COMMAND_LINE)
+    return getattr(msgspec.convert(found, Settings, strict=False), name)
+
+
 def describe_settings() -> list[tuple[str, Any, str]]:
     """Name, default and description of every setting."""
     hints = get_type_hints(Settings, include_extras=True)
@@ -398,16 +407,31 @@ def describe_settings() -> list[tuple[str, Any, str]]:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
+    return parse_settings(read_settings(path), str(path))
+
+
+def read_settings(path: Path) -> str:
+    """The text of a file of settings; empty if it does not exist."""
     try:
-        return _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadConfiguration(
-            "bad_configuration",
-            f"{path} cannot be read: {error}",
-            "Fix the file, or remove it to use the defaults.",
-        ) from error
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(str(path), error) from error
+
+
+def parse_settings(text: str, file: str) -> dict[str, Any]:
+    """The settings in the text of a file, by name. They are not validated."""
+    try:
+        return _flat(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: str, error: Exception) -> BadConfiguration:
+    return BadConfiguration(
+        "bad_configuration", f"{file} cannot be read: {error}", "Fix the file, or remove it to use the defaults."
+    )
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:

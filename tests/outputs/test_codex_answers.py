@@ -12,7 +12,7 @@ from claude_headspace.clients.requests import grant_options
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Session, Wait
 from claude_headspace.kernel.wait.answers import Answer
-from claude_headspace.outputs.codex_answers import CodexAnswers
+from claude_headspace.outputs.codex_answers import AMBIGUOUS, NOT_AT_DAEMON, ONLY_PERMISSIONS, CodexAnswers
 from tests.codex_daemon import AMENDMENT, CodexDaemon
 from tests.kernel.story import new_agent
 
@@ -83,9 +83,9 @@ def test_only_the_approval_of_a_wait_is_answered(tmp_path: Path, about: Wait, *,
     """The call is the same, or there is one wait and one approval."""
 
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
-        assert not channel.accepts(agent_with(about), about)
+        assert channel.find_obstacle(agent_with(about), about) in (NOT_AT_DAEMON, ONLY_PERMISSIONS)
         await ask(daemon, control)
-        assert channel.accepts(agent_with(about), about) is accepted
+        assert (channel.find_obstacle(agent_with(about), about) is None) is accepted
 
     answering(tmp_path, story)
 
@@ -96,9 +96,9 @@ def test_several_dialogs_without_a_call_are_left_to_the_terminal(tmp_path: Path)
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
         first, second = wait(), wait(id="w2")
         await ask(daemon, control)
-        assert not channel.accepts(agent_with(first, second), first)
+        assert channel.find_obstacle(agent_with(first, second), first) == AMBIGUOUS
         await ask(daemon, control, request_id=8, call_id="call-2")
-        assert not channel.accepts(agent_with(first), first)
+        assert channel.find_obstacle(agent_with(first), first) == AMBIGUOUS
 
     answering(tmp_path, story)
 

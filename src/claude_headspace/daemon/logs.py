@@ -9,6 +9,8 @@ import structlog
 
 LARGEST = 5 * 1024 * 1024
 KEPT = 3
+NOISY = ("watchfiles",)
+"""Libraries whose entries below a warning say nothing: one for each changed file."""
 
 
 def configure_logging(path: Path, level: str) -> None:
@@ -34,6 +36,8 @@ def configure_logging(path: Path, level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
+    for name in NOISY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

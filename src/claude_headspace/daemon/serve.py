@@ -178,10 +178,11 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2_048)
     except (OSError, OverflowError) as error:
+        other = 5057 if settings.port == 5056 else 5056
         raise BadConfiguration(
             "cannot_listen",
             f"Headspace cannot listen on {settings.host}:{settings.port}: {error}.",
-            "Choose another port, such as `headspace serve --port 0`, or correct the address.",
+            f"Choose another port: `headspace up --port {other}`, or correct the address.",
         ) from error
     with listener:
         yield listener

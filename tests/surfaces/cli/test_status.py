@@ -75,9 +75,9 @@ def test_status_in_json(headspace: Headspace, board: tuple[RunningDaemon, dict[s
 
 
 def test_status_without_a_daemon(tmp_path: Path) -> None:
-    """It is not an error."""
+    """Scripts see it by the exit code, and in JSON."""
     done = run_headspace(tmp_path, "status")
-    assert (done.returncode, done.stdout) == (0, "Headspace is not running.\nheadspace up starts it.\n")
+    assert (done.returncode, done.stdout) == (3, "Headspace is not running.\nheadspace up starts it.\n")
     report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
     assert report.keys() >= PROMISED
     assert [value for value in report.values() if value is not None] == [False]
@@ -89,7 +89,7 @@ def test_status_of_a_daemon_that_does_not_answer(tmp_path: Path) -> None:
     with locked_home(tmp_path):
         done = run_headspace(tmp_path, "status")
         report = json.loads(run_headspace(tmp_path, "status", "--json").stdout)
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "Headspace does not answer at http://127.0.0.1:1" in done.stdout
     assert (report["running"], report["pid"], report["mode"]) == (True, 4242, None)
 
@@ -210,6 +210,38 @@ def test_a_password_is_never_shown(tmp_path: Path, as_json: list[str]) -> None:
     assert "sesame" not in done.stdout
 
 
+def test_a_setting_is_changed_in_its_file(tmp_path: Path) -> None:
+    """The value is validated and stored, the rest of the file stays, and the output says when it applies."""
+    file = tmp_path / "config.toml"
+    file.write_text("# mine\nport = 5055  # the default\n\n[policy]\npreset = 'watch'\n")
+    done = run_headspace(tmp_path, "config", "set", "log_level", "debug", HEADSPACE_PORT="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Set `log_level` in {file}." in done.stdout
+    assert "`headspace down` and `headspace up`" in done.stdout
+    assert file.read_text() == (
+        "# mine\nport = 5055  # the default\nlog_level = \"debug\"\n\n[policy]\npreset = 'watch'\n"
+    )
+    assert 'log_level = "debug"  from' in run_headspace(tmp_path, "config").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [("port", "many", "`port` must be an integer"), ("colour", "red", "There is no setting `colour`.")],
+)
+def test_an_invalid_value_is_not_stored(tmp_path: Path, name: str, value: str, problem: str) -> None:
+    """The reason is printed, and no file is written."""
+    done = run_headspace(tmp_path, "config", "set", name, value)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert problem in done.stderr
+    assert not (tmp_path / "config.toml").exists()
+
+
+def test_agents_do_not_change_settings(tmp_path: Path) -> None:
+    """They could turn the guard off."""
+    done = run_headspace(tmp_path, "config", "set", "policy_preset", "off", CLAUDECODE="1")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "Agents cannot change settings.")
+
+
 def test_an_invalid_setting_is_named(tmp_path: Path) -> None:
     """With its source and a hint, by every command."""
     (tmp_path / "config.toml").write_text("port = 70000\n")
@@ -228,3 +260,13 @@ def test_files_are_in_directories_of_the_user(tmp_path: Path) -> None:
     assert [place for place in json.loads(done.stdout)["places"].values() if not place.startswith(str(tmp_path))] == []
     runtime = run_headspace(tmp_path, "config", "--json", **variables, XDG_RUNTIME_DIR=str(tmp_path / "runtime"))
     assert json.loads(runtime.stdout)["places"]["daemon"] == str(tmp_path / "runtime" / "headspace" / "daemon.json")
+
+
+def test_the_log_does_not_count_changed_files(daemon: RunningDaemon) -> None:
+    """The library that watches files reports each change; the log of the daemon has no entry for it."""
+    transcripts = daemon.home / ".claude" / "projects" / "p"
+    transcripts.mkdir(parents=True, exist_ok=True)
+    seen = daemon.get("/hook/status").json()["sources"]["transcripts"]["detail"]
+    (transcripts / "0c8f9f9e-0000-4000-8000-000000000000.jsonl").write_text('{"type": "summary"}\n')
+    wait_until(lambda: daemon.get("/hook/status").json()["sources"]["transcripts"]["detail"] != seen, "the file")
+    assert "change detected" not in run_headspace(daemon.home, "logs").stdout

@@ -5,6 +5,7 @@ import os
 import pty
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -88,6 +89,28 @@ def test_without_a_terminal_no_hooks_are_installed(home: Path) -> None:
     assert "confirmation needs a terminal" in done.stdout
     assert not (home / ".claude").exists()
     assert running(home)
+
+
+def test_an_occupied_port(home: Path) -> None:
+    """The error names the option that chooses another port. `--port` stores it, and restarts a running daemon."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_server(("127.0.0.1", 0)) as other:
+        taken, free = listener.getsockname()[1], other.getsockname()[1]
+        done = run_headspace(home, "up", "--no-hooks", "--no-open", "--port", str(taken), HEADSPACE_PORT="")
+        assert done.returncode == 1
+        assert f"cannot listen on 127.0.0.1:{taken}" in done.stderr
+        assert "`headspace up --port 5056`" in done.stderr
+        other.close()
+        done = run_headspace(home, "up", "--no-hooks", "--no-open", "--port", str(free), HEADSPACE_PORT="")
+        assert f"Headspace is running at http://127.0.0.1:{free}" in done.stdout, done.stderr
+        assert f"port = {free}\n" in (home / "config.toml").read_text()
+    done = run_headspace(home, "up", "--no-hooks", "--no-open", "--port", str(taken), HEADSPACE_PORT="")
+    assert f"Headspace is running at http://127.0.0.1:{taken}" in done.stdout, done.stderr
+
+
+def test_the_environment_and_the_option_must_agree(home: Path) -> None:
+    """Otherwise the stored port would have no effect."""
+    done = run_headspace(home, "up", "--no-hooks", "--no-open", "--port", "5056", HEADSPACE_PORT="5057")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "HEADSPACE_PORT is 5057 in the environment.")
 
 
 def test_no_hooks(home: Path) -> None:

@@ -120,6 +120,14 @@ def test_an_unknown_agent(client: ApiClient, reference: str) -> None:
     assert raised.value.hint
 
 
+@pytest.mark.parametrize("reference", ["", " ", "a/b", "/"])
+def test_what_is_not_a_name_is_no_path(client: ApiClient, reference: str) -> None:
+    """The error does not name an endpoint."""
+    with pytest.raises(BadRequest) as caught:
+        client.agent(reference)
+    assert caught.value.message == f"{reference!r} is not a name."
+
+
 def test_a_wrong_token_is_forbidden(daemon: RunningDaemon) -> None:
     """Without a token, and with a wrong one."""
     for tokens in ({}, {Scope.READ: "hs_read_wrong"}):

@@ -81,7 +81,9 @@ class WaitFields(msgspec.Struct, frozen=True, kw_only=True):
     closed_at: Time | None
     resolution: str | None
     undelivered: AnsweredView | None
-    """An answer given through Headspace that the client did not receive: answer again, in the terminal."""
+    """An answer given through Headspace that the client did not receive: answer again, here or in the terminal."""
+    obstacle: str
+    """Why it cannot be answered through Headspace, as a sentence; empty if it can, or if nothing is known."""
 
 
 class WaitView(WaitFields, frozen=True, kw_only=True):

@@ -5,21 +5,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.clients.installation import INSTALLERS, default_config_dir, detected_clients
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import BadConfiguration
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 
 Target = tuple[str, Path]
 """A client, and one of its config dirs."""
 
 ConfigDirs = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--config-dir",
         "-c",
         metavar="DIR",
@@ -29,7 +28,7 @@ ConfigDirs = Annotated[
 ]
 Clients = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--client",
         metavar="NAME",
         help=f"Only this client; repeatable: {', '.join(CLIENTS)}. Default: Claude Code and every client on this "

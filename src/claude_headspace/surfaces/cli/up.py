@@ -3,24 +3,26 @@
 `up` is idempotent: it keeps what exists, updates what is outdated, and replaces a daemon that runs other code.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated
-
-import typer
+from urllib.parse import urlsplit
 
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
-from claude_headspace.errors import BadConfiguration
+from claude_headspace.errors import BadConfiguration, BadRequest
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, Target, find_targets
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
 from claude_headspace.surfaces.cli.install import REVIEW_NOTE, Plan, Trust, Yes, agree_on_review, install_hooks
 from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
 from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.setup import hooks_text, transcripts_text, up_result
+from claude_headspace.surfaces.cli.status import store_setting
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, find_daemon
 from claude_headspace.surfaces.launch import background_daemon
@@ -34,15 +36,18 @@ STILL_STARTING = (
 )
 
 
-@examples("headspace up", "headspace up --yes --no-open", "headspace up --service")
+@examples("headspace up", "headspace up --yes --no-open", "headspace up --port 5056", "headspace up --service")
 def up(
     yes: Yes = False,
-    no_hooks: Annotated[bool, typer.Option("--no-hooks", help="Do not change the settings of clients.")] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard.")] = False,
+    no_hooks: Annotated[bool, Option("--no-hooks", help="Do not change the settings of clients.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open the dashboard.")] = False,
     service: Annotated[
         bool,
-        typer.Option("--service", help="Run as a service that starts at login: systemd on Linux, launchd on macOS."),
+        Option("--service", help="Run as a service that starts at login: systemd on Linux, launchd on macOS."),
     ] = False,
+    port: Annotated[
+        int | None, Option("--port", min=0, max=65_535, help="Port of the daemon; stored in config.toml.")
+    ] = None,
     client: Clients = None,
     config_dir: ConfigDirs = None,
     trust_codex_hooks: Trust = False,
@@ -54,6 +59,8 @@ def up(
     """
     paths, screen = find_paths(), output.screen()
     paths.create_directories()
+    if port is not None:
+        _store_port(paths, port)
     targets = [] if no_hooks else find_targets(config_dir, client, paths)
     agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks, named=bool(client or config_dir))
 
@@ -61,7 +68,7 @@ def up(
         screen.show([output.line(text)])
 
     with background_daemon.up_lock(paths, lambda: say("Waiting for another `headspace up`.")):
-        daemon, how = _start_daemon(paths, lambda: say(STILL_STARTING), service=service)
+        daemon, how = _start_daemon(paths, lambda: say(STILL_STARTING), service=service, port=port)
         install_hooks(agreed, paths)
     hooks += [REVIEW_NOTE.format(CLIENTS[name].title) for name, plan in agreed if needs_review(name, plan)]
     api = ApiClient.local(paths)
@@ -116,13 +123,16 @@ def _ask(new: Sequence[Change], *, yes: bool) -> str:
         return "not asked"
     files = [str(edit.path) for plan in new for edit in plan.edits]
     where = files[0] if len(files) == 1 else "".join(f"\n  {file}" for file in files) + "\n"
-    return "installed" if typer.confirm(f"Install the hooks of Headspace in {where}?", default=True) else "declined"
+    return "installed" if output.ask(f"Install the hooks of Headspace in {where}?", default=True) else "declined"
 
 
-def _start_daemon(paths: Paths, on_slow: Callable[[], None], *, service: bool) -> tuple[DaemonInfo, str]:
+def _start_daemon(
+    paths: Paths, on_slow: Callable[[], None], *, service: bool, port: int | None
+) -> tuple[DaemonInfo, str]:
     """Start or replace the daemon if necessary; the daemon, and what was done. `on_slow` is called if it takes long."""
     running, unit = find_daemon(paths), Service()
-    if running is not None and background_daemon.is_current(running) and not (service and not unit.is_installed):
+    is_wanted = running is not None and background_daemon.is_current(running) and _has_port(running, port)
+    if running is not None and is_wanted and not (service and not unit.is_installed):
         return running, "already running"
     if running is not None:
         background_daemon.stop(paths)
@@ -131,6 +141,18 @@ def _start_daemon(paths: Paths, on_slow: Callable[[], None], *, service: bool) -
         unit.install()
         return background_daemon.wait_until_running(paths, on_slow=on_slow), f"{how}, as a service ({unit.path})"
     return background_daemon.start(paths, on_slow), f"{how}, in the background"
+
+
+def _store_port(paths: Paths, port: int) -> None:
+    """Store the port as a setting. The environment must not override it."""
+    if (given := os.environ.get("HEADSPACE_PORT")) not in (None, "", str(port)):
+        raise BadRequest("two_ports", f"HEADSPACE_PORT is {given} in the environment.", "Unset it, or omit --port.")
+    store_setting(paths, "port", str(port))
+
+
+def _has_port(daemon: DaemonInfo, port: int | None) -> bool:
+    """Whether a daemon listens on a port; None and 0 are any port."""
+    return not port or port == urlsplit(daemon.url).port
 
 
 def _database_problem(client: ApiClient) -> str:
@@ -143,7 +165,7 @@ def _offer_import(client: ApiClient) -> str:
     """Offer to import earlier sessions; what to print about them."""
     files = pending_transcripts(client)
     text = transcripts_text(files)
-    if not files or not sys.stdin.isatty() or not typer.confirm(f"{text} Import them?", default=False):
+    if not files or not sys.stdin.isatty() or not output.ask(f"{text} Import them?", default=False):
         return f"{text} `headspace import` imports them." if files else ""
     done = import_transcripts(client, files)
     return f"Imported {done['events']:,} events of {done['agents']:,} earlier agents."
@@ -151,7 +173,7 @@ def _offer_import(client: ApiClient) -> str:
 
 @examples("headspace down", "headspace down --service")
 def down(
-    service: Annotated[bool, typer.Option("--service", help="Also remove the service.")] = False,
+    service: Annotated[bool, Option("--service", help="Also remove the service.")] = False,
 ) -> None:
     """Stop the daemon.
 

@@ -70,7 +70,7 @@ class NoteCommand:
             raise BadRequest(
                 "no_agent",
                 "Headspace knows no agent for this shell.",
-                "Name the agent: headspace note --agent NAME TEXT. `headspace list` shows all agents.",
+                "Name the agent: headspace note AGENT TEXT. `headspace list` shows all agents.",
                 status=404,
             )
         return found

@@ -8,6 +8,7 @@ from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.status import (
     MAX_DIFFERENCES,
     MODES,
+    import_result,
     log_lines,
     status_footer,
     status_lines,
@@ -140,6 +141,13 @@ def test_rejected_events_are_shown_with_their_clients() -> None:
 def test_every_mode_has_a_text() -> None:
     """All modes of the reconciler."""
     assert set(MODES) == {mode.value for mode in Mode}
+
+
+def test_transcripts_to_import_are_counted() -> None:
+    """One or many, in the same words."""
+    for number, words in ((1, "1 transcript"), (2, "2 transcripts")):
+        [shown] = import_result({"files": number, "bytes": 1_000_000}, dry_run=True)
+        assert shown[0].text == f"To import: {words} (1.0 MB)."
 
 
 def test_many_differences_are_counted() -> None:

@@ -26,7 +26,10 @@ def run_headspace(shell: Shell, path: str, arguments: list[str], _stdin: Flow) -
         words = ["uninstall" if "--uninstall" in words else "install", *words]
     subcommand = next((index for index, word in enumerate(words) if not word.startswith("-")), None)
     if subcommand is not None:
-        shell.findings.programs.append(Program(f"headspace {words[subcommand]}", tuple(words[subcommand + 1 :])))
+        name, others = words[subcommand], words[subcommand + 1 :]
+        if name == "config" and "set" in others:
+            name = "config set"
+        shell.findings.programs.append(Program(f"headspace {name}", tuple(others)))
     return Flow("")
 
 

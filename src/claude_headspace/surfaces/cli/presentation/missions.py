@@ -12,7 +12,9 @@ from claude_headspace.surfaces.text.labels import shape
 _HEADINGS = ("  mission", "worker", "outcome", "took", "started", "goal")
 _RIGHT = (False, False, False, True, False, False)
 MAX_WIDTH = 120
-MIN_GOAL_WIDTH = 20
+MIN_GOAL_WIDTH = 16
+DROPPED = (4, 3, 2)
+"""Columns that a narrow terminal does not show, the least important first: started, took, outcome."""
 LABEL = 13
 
 ROLES = {"succeeded": "", "failed": "error", "abandoned": "dim", None: "working"}
@@ -26,9 +28,21 @@ def mission_table(found: Sequence[Json], now: datetime, width: int) -> list[Line
     rows = [_cells(mission, now) for mission in found]
     table = [tuple(Span(heading, "dim") for heading in _HEADINGS), *rows]
     widths = [max(cell_len(cells[at].text) for cells in table) for at in range(len(_HEADINGS))]
-    room = width - sum(wide + 2 for wide in widths[:-1])
-    widths[-1] = min(widths[-1], max(room, MIN_GOAL_WIDTH))
-    return [row(cells, widths, _RIGHT) for cells in table]
+    shown = _columns_that_fit(widths, width)
+    room = width - sum(widths[at] + 2 for at in shown[:-1])
+    widths[-1] = min(widths[-1], max(room, 1))
+    return [
+        row([cells[at] for at in shown], [widths[at] for at in shown], [_RIGHT[at] for at in shown]) for cells in table
+    ]
+
+
+def _columns_that_fit(widths: Sequence[int], width: int) -> list[int]:
+    """The numbers of the columns that leave enough room for the goal, which is the last one."""
+    shown = list(range(len(widths)))
+    for least in DROPPED:
+        if sum(widths[at] + 2 for at in shown[:-1]) + min(widths[-1], MIN_GOAL_WIDTH) > width:
+            shown.remove(least)
+    return shown
 
 
 def _cells(mission: Json, now: datetime) -> tuple[Span, ...]:

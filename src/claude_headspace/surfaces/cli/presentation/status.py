@@ -271,7 +271,7 @@ def import_result(result: Json, *, dry_run: bool) -> list[Line]:
     if not result["files"]:
         return [line("All transcripts are already imported.")]
     if dry_run:
-        return [line(f"There are {files} to import.")]
+        return [line(f"To import: {files}.")]
     events, agents = count(result["events"], "event"), count(result["agents"], "agent")
     return [line(f"Imported {files}: {events} of {agents}."), dim("headspace list --all    shows them")]
 
