@@ -4,6 +4,7 @@
     ├── BadRequest            the request or the command line is invalid (400, 404, 409, 413, 415)
     ├── Forbidden             the requester is not allowed to do this (401, 403)
     ├── JournalUnavailable    the database is unavailable (503)
+    ├── Undelivered           the client did not receive an answer (502)
     ├── AlreadyRunning        another daemon is running in the same directories
     ├── DaemonMissing         no daemon answers
     ├── ClientMissing         the client is not installed
@@ -50,6 +51,12 @@ class JournalUnavailable(HeadspaceError):
     """The database is unavailable."""
 
     status = 503
+
+
+class Undelivered(HeadspaceError):
+    """The client did not receive an answer."""
+
+    status = 502
 
 
 class AlreadyRunning(HeadspaceError):

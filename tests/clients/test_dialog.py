@@ -1,8 +1,9 @@
 """Whether a dialog is the one of a wait, and how it is answered."""
 
+import msgspec
 import pytest
 
-from claude_headspace.clients.dialog import Choice, Dialog, DialogOption, Key, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import NO_MESSAGE, Choice, Dialog, DialogOption, Key, Role, choose, find_mismatch
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer
@@ -97,6 +98,7 @@ def test_questions() -> None:
     assert choose(QUESTION, asked, Answer(answers=dict(answers))) == Choice(1)
     assert choose(QUESTION, asked, Answer(answers={COLOUR.text: "green"})) == Choice(2, "green")
     assert choose(QUESTION, asked, Answer(decision="deny")) == Key("C-d")
+    assert choose(QUESTION, asked, Answer(decision="deny", message="later")) == NO_MESSAGE
     assert isinstance(choose(QUESTION, asked, Answer(answers={COLOUR.text: ["red", "dark blue"]})), str)
 
 
@@ -112,3 +114,10 @@ def test_questions() -> None:
 def test_what_a_dialog_cannot_take(answer: Answer) -> None:
     """Changed inputs, grants, forms and control characters."""
     assert isinstance(choose(PERMISSION, wait(), answer), str)
+
+
+def test_a_message_that_the_dialog_cannot_take_is_not_dropped() -> None:
+    """The answer is refused. Without a message, the option is selected."""
+    plain = msgspec.structs.replace(PERMISSION, options=(PERMISSION.options[0], DialogOption("No", Role.DENY)))
+    assert choose(plain, wait(), Answer(decision="deny", message="use npm")) == NO_MESSAGE
+    assert choose(plain, wait(), Answer(decision="deny")) == Choice(1)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from tests.journals import TemporaryJournal
 LIMIT = 30.0
 COMMAND: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make test"}}
 ALLOW = Answer(decision="allow")
+CLOSED = "The channel is closed."
 
 
 class Channel:
@@ -32,9 +34,9 @@ class Channel:
         self.failure: Exception | None = None
         self.hangs = False
 
-    def accepts(self, agent: Agent, wait: Wait) -> bool:
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
         """Whether the channel is open."""
-        return self.is_open and agent.waits == (wait,)
+        return None if self.is_open and agent.waits == (wait,) else CLOSED
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Keep the answer, fail or hang."""
@@ -46,12 +48,28 @@ class Channel:
         self.delivered.append(answer)
 
 
+class OneByOne(Channel):
+    """A channel to a client that shows one dialog at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: int = 0
+
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Every dialog could be answered."""
+        return None
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Only one of them is shown."""
+        return None if agent.waits.index(wait) == self.shown else CLOSED
+
+
 class Desk:
     """An agent with a permission dialog, and the channels of its machine."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, channel: Channel | None = None) -> None:
         self.journal, self.clock = TemporaryJournal(), ManualClock()
-        self.channel = Channel()
+        self.channel = channel or Channel()
         changes = ChangePublisher()
         self.engine = EventWriter(self.journal, changes, "laptop", self.clock)
         self.is_complete = True
@@ -98,11 +116,11 @@ class Desk:
         return [event.envelope.name for event in self.journal.events(limit=100)][1:]
 
 
-def run(story: Callable[[Desk], Awaitable[None]], host: str = "laptop") -> None:
+def run(story: Callable[[Desk], Awaitable[None]], host: str = "laptop", channel: Channel | None = None) -> None:
     """Run a scenario with running channels, and check that the projections follow from the log."""
 
     async def main() -> None:
-        desk = Desk(host)
+        desk = Desk(host, channel)
         desk.engine.start()
         await desk.engine.submit(hook("SessionStart", desk.clock()))
         desk.channels.start()
@@ -129,6 +147,28 @@ def test_an_answer_is_delivered_and_closes_the_wait() -> None:
     run(story)
 
 
+def is_shown(desk: Desk, expected: list[tuple[int, str]]) -> bool:
+    """Whether the open waits can be answered as expected, or say why they cannot."""
+    return [(int(wait.held_until > 0), wait.obstacle) for wait in desk.journal.agents()[0].waits] == expected
+
+
+def test_of_several_dialogs_the_shown_one_can_be_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others say why they cannot be answered yet. It is checked again which one is shown."""
+    monkeypatch.setattr(answer_channels, "SHOWN_SECONDS", 0.02)
+    monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.02)
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.send("PermissionRequest", tool_name="Bash", tool_input={"command": "make all"})
+        for shown in (1, 0):
+            channel.shown = shown
+            expected = [(0, CLOSED), (1, "")] if shown else [(1, ""), (0, CLOSED)]
+            await desk.until(partial(is_shown, desk, expected))
+
+    channel = OneByOne()
+    run(story, channel=channel)
+
+
 def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
     """It is held when the channel accepts it, and released when the channel accepts it no longer."""
 
@@ -144,7 +184,7 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
         desk.channel.is_open = False
         desk.channels.check_soon()
         await desk.until(lambda: desk.wait.held_until == 0)
-        assert desk.wait.undelivered is None
+        assert (desk.wait.undelivered, desk.wait.obstacle) == (None, CLOSED)
         assert desk.names()[-2:] == ["WaitHeld", "WaitReleased"]
 
     run(story)
@@ -158,7 +198,7 @@ def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:
     ],
 )
 def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception, problem: str) -> None:
-    """The wait stays open, shows the lost answer and why it was lost, and is left to the terminal."""
+    """The wait stays open, shows the lost answer and why it was lost, and can be answered again."""
 
     async def story(desk: Desk) -> None:
         desk.channel.failure = failure
@@ -166,12 +206,47 @@ def test_an_answer_that_cannot_be_delivered_is_recorded(failure: Exception, prob
         await desk.until_held()
         await desk.answer()
         await desk.until(lambda: desk.wait.undelivered is not None)
-        desk.channels.check_soon()
-        await asyncio.sleep(0.05)
         assert desk.wait.closed_at is None
         assert desk.wait.undelivered is not None
         assert desk.wait.undelivered.problem == problem
-        assert (desk.wait.answered, desk.wait.held_until) == (None, 0)
+        assert desk.wait.answered is None
+        assert desk.wait.held_until > desk.clock()
+        desk.channel.failure = None
+        await desk.answer()
+        await desk.until(lambda: desk.wait.closed_at is not None)
+        assert desk.channel.delivered == [ALLOW]
+
+    run(story)
+
+
+def test_a_wait_is_released_if_the_channel_closes_while_an_answer_is_lost() -> None:
+    """Then only the terminal can answer, and the wait says why."""
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.until_held()
+        desk.channel.is_open, desk.channel.failure = False, BadRequest("gone", "It is gone.", "")
+        await desk.answer()
+        await desk.until(lambda: desk.wait.undelivered is not None and desk.wait.held_until == 0)
+        assert desk.wait.obstacle == CLOSED
+
+    run(story)
+
+
+def test_why_a_wait_cannot_be_answered_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, if it is still so after a moment. It is forgotten when the wait can be answered."""
+    monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.01)
+
+    async def story(desk: Desk) -> None:
+        desk.channel.is_open = False
+        await desk.ask()
+        await desk.until(lambda: desk.wait.obstacle == CLOSED)
+        desk.channels.check_soon()
+        desk.channel.is_open = True
+        desk.channels.check_soon()
+        await desk.until_held()
+        assert desk.wait.obstacle == ""
+        assert desk.names().count("WaitReleased") == 1
 
     run(story)
 

@@ -12,7 +12,7 @@ from claude_headspace.clients.requests import grant_options
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Session, Wait
 from claude_headspace.kernel.wait.answers import Answer
-from claude_headspace.outputs.codex_answers import CodexAnswers
+from claude_headspace.outputs.codex_answers import AMBIGUOUS, NOT_AT_DAEMON, ONLY_PERMISSIONS, CodexAnswers
 from tests.codex_daemon import AMENDMENT, CodexDaemon
 from tests.kernel.story import new_agent
 
@@ -83,9 +83,9 @@ def test_only_the_approval_of_a_wait_is_answered(tmp_path: Path, about: Wait, *,
     """The call is the same, or there is one wait and one approval."""
 
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
-        assert not channel.accepts(agent_with(about), about)
+        assert channel.find_obstacle(agent_with(about), about) in (NOT_AT_DAEMON, ONLY_PERMISSIONS)
         await ask(daemon, control)
-        assert channel.accepts(agent_with(about), about) is accepted
+        assert (channel.find_obstacle(agent_with(about), about) is None) is accepted
 
     answering(tmp_path, story)
 
@@ -96,9 +96,9 @@ def test_several_dialogs_without_a_call_are_left_to_the_terminal(tmp_path: Path)
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
         first, second = wait(), wait(id="w2")
         await ask(daemon, control)
-        assert not channel.accepts(agent_with(first, second), first)
+        assert channel.find_obstacle(agent_with(first, second), first) == AMBIGUOUS
         await ask(daemon, control, request_id=8, call_id="call-2")
-        assert not channel.accepts(agent_with(first), first)
+        assert channel.find_obstacle(agent_with(first), first) == AMBIGUOUS
 
     answering(tmp_path, story)
 
@@ -153,10 +153,13 @@ def test_changes_of_files_can_be_allowed_for_the_session(tmp_path: Path) -> None
 
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
         await ask(daemon, control, kind="file")
-        about = wait()
+        about = wait(summary="notes.txt, app.py")
         about = wait(suggestions=channel.suggestions(agent_with(about), about))
         (option,) = grant_options("codex", about.suggestions)
-        assert option.words == "Allow further changes of these files without asking"
+        assert option.words == "Allow further changes of notes.txt, app.py without asking"
+        cut = wait(summary="notes.txt, …")
+        (unnamed,) = grant_options("codex", channel.suggestions(agent_with(cut), cut))
+        assert unnamed.words == "Allow further changes of all files of this patch without asking"
         assert option.destination == "this session"
         await channel.deliver(agent_with(about), about, Answer(decision="allow", grant=(option.id,)))
         assert daemon.decisions == ["acceptForSession"]

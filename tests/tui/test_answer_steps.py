@@ -121,3 +121,14 @@ def test_the_newest_answerable_wait_is_chosen() -> None:
     others = [make_wait("plan", held_until=None), make_wait("plan", answered={"by": "ann"}), make_wait("dialog")]
     assert answerable_wait({"waits": [first, second, *others]}) == second
     assert answerable_wait({"waits": others}) is None
+
+
+def test_no_message_is_asked_for_if_the_client_takes_none() -> None:
+    """The reason stands at the choice that denies."""
+    form = answer_form(make_wait("permission"), "It takes no message.")
+    step = next(form)
+    assert isinstance(step, ChoiceStep)
+    assert step.choices[-1].description == "It takes no message."
+    with pytest.raises(StopIteration) as end:
+        form.send(["deny"])
+    assert end.value.value == {"decision": "deny"}

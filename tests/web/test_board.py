@@ -65,16 +65,18 @@ def test_filter_by_text_state_and_project(pages: Pages, sample: Sample) -> None:
     """Each filter hides the other agents; "Show all" shows them again."""
     page = pages.open(sample.daemon)
     page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Filter agents")).to_be_focused()
     page.keyboard.type("docker")
     expect(page.locator(".card")).to_have_count(1)
     page.get_by_role("button", name="Show all").click()
     page.get_by_role("region", name="States").get_by_role("button", name="working").click()
     expect(page.locator(".card")).to_have_count(3)
     page.get_by_role("region", name="Projects").get_by_role("button", name="web").click()
-    assert names(page) == ["brisk-marten"]
+    expect(page.locator(".card .name")).to_have_text(["brisk-marten"])
     page.get_by_role("button", name="Show all").click()
     expect(page.locator(".card")).to_have_count(len(AGENTS))
     page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Filter agents")).to_be_focused()
     page.keyboard.type("no such thing anywhere")
     expect(page.get_by_text("No agent matches the filter")).to_be_visible()
 
@@ -184,7 +186,7 @@ def test_a_phone_shows_one_column(pages: Pages, sample: Sample) -> None:
     page.get_by_label("State", exact=True).select_option("working")
     expect(page.locator(".card")).to_have_count(3)
     page.get_by_label("Project", exact=True).select_option(label="web")
-    assert names(page) == ["brisk-marten"]
+    expect(page.locator(".card .name")).to_have_text(["brisk-marten"])
     page.get_by_role("button", name="Show all").tap()
     page.locator(".card").first.tap()
     expect(page.locator("h1")).to_have_text("patient-heron")

@@ -1,5 +1,6 @@
 """The changes of an agent: files, lines, commits, both views, keys, and every state of the view."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -213,9 +214,9 @@ def test_the_tabs_of_an_agent(pages: Pages, daemon: RunningDaemon, tmp_path: Pat
     conversation.get_by_role("link", name="Changes").click()
     command = page.get_by_role("combobox", name="Command")
     expect(command.locator("option:checked")).to_contain_text("Round once")
-    assert "command=" in page.url
+    expect(page).to_have_url(re.compile("command="))
     command.select_option("")
-    assert "command=" not in page.url
+    expect(page).not_to_have_url(re.compile("command="))
     page.get_by_role("link", name="Conversation").click()
     expect(conversation).to_be_visible()
 

@@ -50,7 +50,7 @@ def test_arguments_of_other_tools_are_named(pages: Pages, daemon: RunningDaemon,
     hold(daemon, tmp_path, tool_name="mcp__chat__post", tool_input=arguments)
     page = pages.open(daemon, "/waits")
     shown = page.locator("article.wait dl")
-    assert shown.locator("dt").all_inner_texts() == ["channel", "message", "options"]
+    expect(shown.locator("dt")).to_have_text(["channel", "message", "options"])
     assert shown.locator("dd").nth(1).inner_text() == "Deploying\nnow"
     expect(shown.locator("dd").nth(2)).to_contain_text('"urgent": true')
 

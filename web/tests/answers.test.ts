@@ -8,7 +8,7 @@ const several: Question = { text: "Which rooms?", options: [{ label: "Hall" }], 
 
 function wait(parts: Partial<Wait>): Wait {
   const empty = { id: "w", agent_id: "a", text: "", questions: [], form: [], tool: null, summary: "", subagent_id: null, suggestions: [] };
-  const open = { opened_at: "", held_until: null, answered: null, undelivered: null, closed_at: null, resolution: null };
+  const open = { opened_at: "", held_until: null, answered: null, undelivered: null, obstacle: "", closed_at: null, resolution: null };
   return { kind: "permission", ...empty, ...open, ...parts };
 }
 

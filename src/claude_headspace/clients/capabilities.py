@@ -19,6 +19,12 @@ def named_client(name: str) -> Client | None:
     return CLIENTS.get(name) or next((each for each in CLIENTS.values() if each.program == name), None)
 
 
+def answers_are_delivered(name: str) -> bool:
+    """Whether answers reach a client through an answer channel: it has no hooks that can be held open."""
+    found = CLIENTS.get(name)
+    return found is not None and not found.held
+
+
 def require(name: str, capability: Capability) -> None:
     """Raise `BadRequest`, with the reason, if a client cannot do something. Unknown clients may try."""
     found = CLIENTS.get(name)

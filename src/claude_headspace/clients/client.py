@@ -19,6 +19,8 @@ class Capability(StrEnum):
     ASK = "guards ask about a tool call"
     ANSWER_PERMISSION = "answer a permission"
     ANSWER_QUESTION = "answer a question"
+    DENY_MESSAGE = "deny with a message"
+    DECLINE_MESSAGE = "decline a question with a message"
     GRANT = "allow permanently"
     EDIT_INPUT = "change the input of a call"
     CONTEXT = "add context for the model"

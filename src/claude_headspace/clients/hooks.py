@@ -8,9 +8,13 @@ from collections.abc import Collection, Iterator
 from claude_headspace.clients import catalog
 from claude_headspace.clients.claude_code import hook_kinds as claude_code
 from claude_headspace.clients.claude_code import wire
+from claude_headspace.clients.codex import events as codex_events
 from claude_headspace.clients.codex import hook_kinds as codex
+from claude_headspace.clients.copilot import events as copilot_events
 from claude_headspace.clients.copilot import hook_kinds as copilot
+from claude_headspace.clients.gemini import events as gemini_events
 from claude_headspace.clients.gemini import hook_kinds as gemini
+from claude_headspace.clients.opencode import events as opencode_events
 from claude_headspace.clients.opencode import hook_kinds as opencode
 from claude_headspace.kernel.hooks import HELD, HookKind
 
@@ -29,6 +33,12 @@ STATUS_LINE = wire.STATUS_LINE
 """The name of the event that a status line script sends."""
 EVENT_NAMES = {wire.kebab(name): name for name in wire.HOOKS} | {name: name for name in (*wire.HOOKS, STATUS_LINE)}
 """The names of Claude Code's events by their spelling in a path: in kebab case, or as they are."""
+_EVENTS = {"codex": codex_events, "opencode": opencode_events, "copilot": copilot_events, "gemini": gemini_events}
+OTHER_EVENT_NAMES: dict[str, dict[str, str]] = {
+    client: {wire.kebab(name): name for name in (*events.REGISTERED, *events.NOT_REGISTERED, *KINDS[client])}
+    for client, events in _EVENTS.items()
+}
+"""The same in kebab case for each other client."""
 
 
 def kind_of(client: str, hook: str) -> HookKind | None:

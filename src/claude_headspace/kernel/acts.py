@@ -207,13 +207,15 @@ class WaitTaken(Act, frozen=True, kw_only=True):
 
 
 class WaitReleased(Act, frozen=True, kw_only=True):
-    """The hook is not held open any more."""
+    """The hook is not held open any more, or the client did not receive an answer."""
 
     wait_id: str = ""
     undelivered: bool = False
     """Whether the client did not receive the answer that a person gave. False in older logs."""
     reason: str = ""
-    """Why it did not receive it."""
+    """Why it did not receive it; without an answer, why Headspace cannot answer the dialog."""
+    until: Micros = 0
+    """Until when the client still accepts another answer; 0: it does not."""
 
 
 # --- notifications ----------------------------------------------------------------------------------------------------

@@ -217,6 +217,8 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     resolution: str | None = None
     undelivered: Answered | None = None
     """The newest answer given through Headspace that the client did not receive."""
+    obstacle: str = ""
+    """Why Headspace cannot answer it; empty if it can, or if nothing is known."""
 
 
 class Subagent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -5,10 +5,13 @@ A client has a channel if something else than a hook can answer its dialogs: a s
 Rules
 - An open wait that the channel of its client accepts is recorded as held (`WaitHeld`): every surface shows it as
   answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
+- Of several waits of a client that shows one dialog at a time, only that of the shown dialog is answerable.
 - The first answer wins. An answer in the terminal closes the wait like any other.
 - The answer counts as received when the channel has delivered it (`WaitTaken`).
-- An answer that could not be delivered is recorded as undelivered, with the reason. That wait is then left to the
-  terminal.
+- An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
+  answered again if the channel still accepts it.
+- Why a wait cannot be answered is recorded, too, if that is still so after a moment: some clients open their dialog
+  later than they report it.
 - A request of which Headspace did not keep everything is not allowed: nobody could see all of it.
 - Only the daemon on the agent's machine holds and delivers.
 """
@@ -39,13 +42,17 @@ HOLD: Micros = 7 * 24 * 3600 * SECOND
 DELIVERY_SECONDS = 20.0
 """How long a delivery may take."""
 RETRY_SECONDS = 2.0
+SHOWN_SECONDS = 1.0
+"""How often it is checked which one of several dialogs a client shows."""
+SETTLE_SECONDS = 2.0
+"""How long a new wait may be without an answer channel before the reason is recorded."""
 
 
 class AnswerChannel(Protocol):
     """One way to give answers to one client."""
 
-    def accepts(self, agent: Agent, wait: Wait) -> bool:
-        """Whether this wait could be answered now. Returns at once."""
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why this wait cannot be answered now, as a sentence for people; None if it can. Returns at once."""
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Give the client the answer, and return when the client has it.
@@ -60,6 +67,14 @@ class GrantingChannel(AnswerChannel, Protocol):
 
     def suggestions(self, agent: Agent, wait: Wait) -> str:
         """What can be granted with the answer, in the client's format (`clients/requests.py`)."""
+
+
+@runtime_checkable
+class OneByOneChannel(AnswerChannel, Protocol):
+    """A channel to a client that shows one dialog at a time, although it reports several."""
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why a wait cannot be answered yet, if several are open; None if the client shows its dialog."""
 
 
 class AnswerChannels(Loop):
@@ -84,10 +99,11 @@ class AnswerChannels(Loop):
         self._host = host
         self._agents: dict[str, Agent] = {}
         """The agents with open waits and a channel, as last committed."""
-        self._left_to_terminal: set[str] = set()
-        """Waits whose answer was refused."""
+        self._settled: dict[str, bool] = {}
+        """Waits that could not be answered when they were checked: whether that was a moment ago."""
         self._deliveries: dict[str, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
+        self._is_check_due = False
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why it fails, and how many waits can be answered through a channel."""
@@ -104,7 +120,8 @@ class AnswerChannels(Loop):
             self._agents[agent.id] = agent
             self._changed.set()
         elif (before := self._agents.pop(agent.id, None)) is not None:
-            self._left_to_terminal -= {wait.id for wait in before.waits}
+            for wait in before.waits:
+                self._settled.pop(wait.id, None)
 
     def check_soon(self) -> None:
         """Something that a channel depends on changed: ask again what each one accepts."""
@@ -155,23 +172,58 @@ class AnswerChannels(Loop):
         wait = next((each for each in agent.waits if each.id == wait_id), None) if agent is not None else None
         if agent is None or wait is None or wait.answered is not None or wait_id in self._deliveries:
             return
-        accepted = wait_id not in self._left_to_terminal and self._accepts(agent, wait)
-        if accepted and not wait.held_until:
+        obstacle = await self._find_obstacle(agent, wait)
+        if obstacle is None and not wait.held_until:
             until, channel = self._clock() + HOLD, self._channels[agent.client]
             offered = channel.suggestions(agent, wait) if isinstance(channel, GrantingChannel) else ""
             await self._recorder.record(WaitHeld(wait_id=wait_id, until=until, suggestions=offered), agent_id)
-        elif wait.held_until and not accepted:
-            await self._recorder.record(WaitReleased(wait_id=wait_id), agent_id)
+        elif obstacle is not None and (wait.held_until or (obstacle != wait.obstacle and self._is_settled(wait_id))):
+            await self._recorder.record(WaitReleased(wait_id=wait_id, reason=obstacle), agent_id)
 
-    def _accepts(self, agent: Agent, wait: Wait) -> bool:
-        return not wait.asked_in_text and self._channels[agent.client].accepts(agent, wait)
+    async def _find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why a wait cannot be answered. Empty for a question in a text, which has no dialog: a prompt answers it."""
+        if wait.asked_in_text:
+            return ""
+        channel = self._channels[agent.client]
+        obstacle = channel.find_obstacle(agent, wait)
+        dialogs = sum(1 for each in agent.waits if not each.asked_in_text)
+        if obstacle is not None or dialogs < 2 or not isinstance(channel, OneByOneChannel):
+            return obstacle
+        self._check_again()
+        return await channel.find_shown_obstacle(agent, wait)
+
+    def _check_again(self) -> None:
+        """Check all waits again in a moment: what a client shows changes without an event."""
+        if not self._is_check_due:
+            self._is_check_due = True
+            asyncio.get_running_loop().call_later(SHOWN_SECONDS, self._check_now)
+
+    def _check_now(self) -> None:
+        self._is_check_due = False
+        self._changed.set()
+
+    def _is_settled(self, wait_id: str) -> bool:
+        """Whether a wait was checked a moment ago. If this is the first time, it is checked again in a moment."""
+        if wait_id not in self._settled:
+            self._settled[wait_id] = False
+            asyncio.get_running_loop().call_later(SETTLE_SECONDS, self._settle, wait_id)
+        return self._settled[wait_id]
+
+    def _settle(self, wait_id: str) -> None:
+        if wait_id in self._settled:
+            self._settled[wait_id] = True
+            self._changed.set()
 
     # --- delivering ---
 
     def _deliver_soon(self, wait_id: str) -> None:
         delivery = asyncio.create_task(self._deliver(wait_id), name="deliver answer")
         self._deliveries[wait_id] = delivery
-        delivery.add_done_callback(lambda _done: self._deliveries.pop(wait_id, None))
+        delivery.add_done_callback(lambda _done: self._end_delivery(wait_id))
+
+    def _end_delivery(self, wait_id: str) -> None:
+        self._deliveries.pop(wait_id, None)
+        self._changed.set()
 
     async def _deliver(self, wait_id: str) -> None:
         wait = await asyncio.to_thread(self._reader.wait, wait_id)
@@ -183,10 +235,8 @@ class AnswerChannels(Loop):
                 await self._recorder.record(WaitTaken(wait_id=wait_id), wait.agent_id)
             else:
                 log.warning("answer_undelivered", wait=wait_id, reason=reason)
-                self._left_to_terminal.add(wait_id)
-                await self._recorder.record(
-                    WaitReleased(wait_id=wait_id, undelivered=True, reason=reason), wait.agent_id
-                )
+                lost = WaitReleased(wait_id=wait_id, undelivered=True, reason=reason, until=wait.held_until)
+                await self._recorder.record(lost, wait.agent_id)
 
     async def _try_to_deliver(self, wait: Wait) -> str | None:
         """Deliver the answer. Returns why that failed; None if the client has it."""

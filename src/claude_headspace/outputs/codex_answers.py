@@ -5,7 +5,7 @@ Rules
   only ones of their thread.
 - "Deny" declines the call, and the turn goes on; a message for the agent is given to that turn. Nothing interrupts it.
 - What is granted beyond the call is one of the decisions that Codex offers (`clients/codex/grants.py`).
-- Sessions without the daemon have no socket: their dialogs are answered in the terminal.
+- Sessions without the daemon have no socket: their dialogs are answered in the terminal, and surfaces say why.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,15 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.wait.answers import Answer
 
+CUT = "…"
+"""The end of a summary that does not name all files."""
 HINT = "Answer it in the terminal."
+ONLY_PERMISSIONS = "Headspace can answer only permissions of Codex."
+NOT_AT_DAEMON = (
+    "Headspace answers Codex through its shared daemon, and this dialog is not open there: the session runs without "
+    "the daemon, or Headspace is not connected to it."
+)
+AMBIGUOUS = "Codex shows several dialogs, and Headspace cannot tell which of them this is."
 
 FindApprovals = Callable[[str], list[tuple[ControlSocket, Approval]]]
 """The open approvals of a thread, and where to answer them."""
@@ -30,14 +38,19 @@ class CodexAnswers:
     def __init__(self, find_approvals: FindApprovals) -> None:
         self._find_approvals = find_approvals
 
-    def accepts(self, agent: Agent, wait: Wait) -> bool:
-        """Whether the approval of a wait is open at the socket."""
-        return self._find(agent, wait) is not None
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why a wait cannot be answered; None if its approval is open at the socket."""
+        if self._find(agent, wait) is not None:
+            return None
+        if wait.kind != "permission":
+            return ONLY_PERMISSIONS
+        return AMBIGUOUS if self._find_approvals(_thread_id(agent, wait)) else NOT_AT_DAEMON
 
     def suggestions(self, agent: Agent, wait: Wait) -> str:
         """What can be granted with the answer, as it is stored with the wait."""
         found = self._find(agent, wait)
-        return write_suggestions(found[1].suggestions) if found is not None else ""
+        files = "" if wait.summary.endswith(CUT) else wait.summary
+        return write_suggestions(found[1].suggestions, files) if found is not None else ""
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Answer the approval."""
@@ -54,7 +67,7 @@ class CodexAnswers:
                 await control.steer(approval, answer.message)
 
     def _find(self, agent: Agent, wait: Wait) -> tuple[ControlSocket, Approval] | None:
-        thread_id = wait.subagent_id or (agent.session.client_id if agent.session is not None else "")
+        thread_id = _thread_id(agent, wait)
         if wait.kind != "permission" or wait.tool is None or not thread_id:
             return None
         found = self._find_approvals(thread_id)
@@ -63,6 +76,10 @@ class CodexAnswers:
             return same_call[0]
         waits = [each for each in agent.waits if (each.kind, each.subagent_id) == (wait.kind, wait.subagent_id)]
         return found[0] if len(found) == 1 and waits == [wait] and wait.call_id is None else None
+
+
+def _thread_id(agent: Agent, wait: Wait) -> str:
+    return wait.subagent_id or (agent.session.client_id if agent.session is not None else "")
 
 
 def decide(wait: Wait, answer: Answer) -> object:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from claude_headspace.clients.claude_code.transcript import is_message
 from claude_headspace.clients.claude_code.wire import HOOKS, kebab
+from claude_headspace.clients.hooks import OTHER_EVENT_NAMES
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.body import read_identity, replace_lone_surrogates
 from claude_headspace.inputs.receive.receiver import HookReceiver, Sanitizer, event_name, new_id
@@ -55,6 +56,31 @@ def test_an_invalid_event_name_is_refused(path: str) -> None:
     """Only letters, digits and dashes are allowed."""
     with pytest.raises(BadRequest, match="letters, digits and dashes"):
         event_name(path)
+
+
+@pytest.mark.parametrize(
+    ("client", "path", "name"),
+    [
+        ("gemini", "before-agent", "BeforeAgent"),
+        ("gemini", "BeforeAgent", "BeforeAgent"),
+        ("codex", "interrupt", "Interrupt"),
+        ("copilot", "user-prompt-submit", "UserPromptSubmit"),
+        ("copilot", "user-prompt-submitted", "userPromptSubmitted"),
+        ("opencode", "tool.execute.before", "tool.execute.before"),
+        ("codex", "SomethingNew", "SomethingNew"),
+    ],
+)
+def test_other_clients_have_their_own_event_names(client: str, path: str, name: str) -> None:
+    """As they are, or in kebab case. An unknown name is kept."""
+    assert event_name(path, client) == name
+
+
+@pytest.mark.parametrize(("client", "path"), [("gemini", "user-prompt-submit"), ("opencode", "stop")])
+def test_an_event_of_another_client_is_refused(client: str, path: str) -> None:
+    """It would create an agent in a wrong state. The error lists the events of the client."""
+    with pytest.raises(BadRequest, match=f"has no event {path}") as refusal:
+        event_name(path, client)
+    assert next(iter(OTHER_EVENT_NAMES[client])) in refusal.value.hint
 
 
 def test_ids_are_unique_and_sort_by_time() -> None:

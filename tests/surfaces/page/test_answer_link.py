@@ -167,3 +167,17 @@ def test_enter_is_no_answer(kind: str) -> None:
     )
     with pytest.raises(BadRequest):
         answer_of(wait(kind, questions=(COLOUR,)), {"do": [""], "option0": ["Red"]})
+
+
+def test_a_client_that_takes_no_message_gets_no_field_for_one() -> None:
+    """The reason stands in its place."""
+    assert 'name="message"' in wait_form("a", "p", details(wait("permission")))
+    page = wait_form("a", "p", details(wait("permission")), no_message="It takes no message.")
+    assert 'name="message"' not in page
+    assert "It takes no message." in page
+
+
+def test_a_wait_that_cannot_be_answered_says_why() -> None:
+    """The reason of the channel; without one, only that it cannot."""
+    assert "Not in tmux." in closed_wait(wait("permission", held_until=0, obstacle="Not in tmux."))
+    assert "cannot answer this dialog" in closed_wait(wait("permission", held_until=0))

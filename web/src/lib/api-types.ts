@@ -706,6 +706,7 @@ export interface paths {
                     origins?: string;
                     client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
+                    text?: string;
                 };
                 header?: never;
                 path?: never;
@@ -748,6 +749,7 @@ export interface paths {
                     origins?: string;
                     client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
+                    text?: string;
                 };
                 header?: never;
                 path: {
@@ -1951,6 +1953,7 @@ export interface components {
             closed_at: string | null;
             resolution: string | null;
             undelivered: components["schemas"]["AnsweredView"] | null;
+            obstacle: string;
             suggestions: Record<string, unknown>[];
         };
         Question: {
@@ -2122,6 +2125,8 @@ export interface components {
             summary: string;
             subagent_id: string | null;
             subagent_type: string | null;
+            /** @default null */
+            subagent_description?: string | null;
             started_at: string;
             ended_at: string | null;
             outcome: string;
@@ -2200,6 +2205,7 @@ export interface components {
             closed_at: string | null;
             resolution: string | null;
             undelivered: components["schemas"]["AnsweredView"] | null;
+            obstacle: string;
             request: components["schemas"]["RequestView"];
             hidden_characters: components["schemas"]["HiddenCharacter"][];
             suggestions: components["schemas"]["GrantOptionView"][];
@@ -2212,6 +2218,8 @@ export interface components {
             arguments?: Record<string, unknown>;
             /** @default  */
             path?: string;
+            /** @default [] */
+            paths?: string[];
             /** @default true */
             complete?: boolean;
             /** @default 0 */

@@ -2,7 +2,7 @@
 // in the list keeps its name, and is offered everything.
 import type { Agent, Client } from "./types";
 
-export type Capability = "answer_permission" | "answer_question" | "grant" | "edit_input" | "send" | "keep_draft" | "interrupt" | "changes" | "subagents";
+export type Capability = "answer_permission" | "answer_question" | "deny_message" | "decline_message" | "grant" | "edit_input" | "send" | "keep_draft" | "interrupt" | "changes" | "subagents";
 
 class Clients {
   all = $state.raw<Client[]>([]);
@@ -24,7 +24,8 @@ class Clients {
 
   /** Everything that a client cannot do. */
   limits(name: string): string[] {
-    return (this.#find(name)?.capabilities ?? []).filter((each) => !each.supported).map((each) => each.text);
+    const texts = (this.#find(name)?.capabilities ?? []).filter((each) => !each.supported).map((each) => each.text);
+    return [...new Set(texts)];
   }
 
   #find(name: string): Client | undefined {

@@ -20,6 +20,7 @@ CLIENT = Client(
         Capability.KEEP_DRAFT: "Codex cannot put a draft aside.",
         Capability.ASK: "Codex has no reply to a hook that asks the user, so a call that a rule asks about is denied.",
         Capability.ANSWER_QUESTION: "Codex takes answers to its questions only in its terminal.",
+        Capability.DECLINE_MESSAGE: "Questions of Codex are declined only in its terminal.",
         Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",
         Capability.STATUS_LINE: "Codex has no status line that runs a program.",
         Capability.HTTP_HOOKS: "Hooks of Codex are commands: it sends none over HTTP.",

@@ -24,6 +24,8 @@ CLIENT = Client(
     ),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.SESSION_START, HookKind.TURN_END}),
     limits={
+        Capability.DECLINE_MESSAGE: "Copilot CLI takes no message if a question is declined. Answer it with the text, "
+        "or decline without a message and send it as a prompt.",
         Capability.GRANT: "Copilot CLI takes no permanent permission from outside. Choose it in its own dialog.",
         Capability.EDIT_INPUT: "Copilot CLI does not take a changed input. Deny the call and say what to do.",
         Capability.KEEP_DRAFT: "Copilot CLI cannot put a draft aside.",

@@ -20,6 +20,10 @@ CLIENT = Client(
     asked=frozenset({HookKind.BEFORE_TOOL}),
     limits={
         Capability.ASK: "Gemini CLI cannot be made to ask about a tool call: a rule that asks denies, and says so.",
+        Capability.DENY_MESSAGE: "Gemini CLI takes no message with a denial, and its turn ends. Deny without one, then "
+        "send the message as a prompt.",
+        Capability.DECLINE_MESSAGE: "Gemini CLI takes no message if a question is declined. Answer it with the text, "
+        "or decline without a message and send it as a prompt.",
         Capability.GRANT: "Gemini CLI takes permanent permissions only in its own dialog.",
         Capability.EDIT_INPUT: "Gemini CLI does not let a hook change the input of a tool call.",
         Capability.CONTEXT: "Gemini CLI gives the model no text of a hook.",
@@ -33,7 +37,7 @@ CLIENT = Client(
         Capability.STATE: "The end of a turn is shown when the chat file confirms it, usually within 0.2 s. After an "
         "approval in the terminal the agent is shown as waiting until the tool has run.",
         Capability.ANSWER_PERMISSION: "As keystrokes in its tmux pane.",
-        Capability.ANSWER_QUESTION: "As keystrokes in its tmux pane, one question with one answer.",
+        Capability.ANSWER_QUESTION: "As keystrokes in its tmux pane, with one answer to each question.",
         Capability.SUBAGENTS: "From their chat files. Their tool calls are shown as the agent's.",
         Capability.COST: "Computed from tokens and a table of prices; unknown for models that are not in the table.",
         Capability.IMPORT: "From `tmp/*/chats/`.",

@@ -19,6 +19,8 @@ CLIENT = Client(
     asked=frozenset({HookKind.BEFORE_TOOL, *HELD}),
     limits={
         Capability.ASK: "opencode cannot be made to ask about a tool call: a call that a rule asks about is denied.",
+        Capability.DECLINE_MESSAGE: "opencode takes no message if a question is declined. Answer it with the text, or "
+        "decline without a message and send it as a prompt.",
         Capability.EDIT_INPUT: "opencode takes no changed input with an answer. Deny the call and say what to do.",
         Capability.CONTEXT: "Headspace adds no context to sessions of opencode.",
         Capability.KEEP_WORKING: "A plugin cannot keep a turn of opencode from ending.",

@@ -1,7 +1,8 @@
 """Receives hooks over HTTP, from the spool and from the socket: checks the body and wraps it in an envelope.
 
 Rules
-- Every event name is accepted, also names that Headspace does not know.
+- Every event name is accepted, also names that Headspace does not know; but not Claude Code's names in kebab case for
+  another client that does not have them.
 - The payload is stored as it arrived, after secrets were redacted and long text was truncated (`Sanitizer`).
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
@@ -23,7 +24,7 @@ import msgspec
 from claude_headspace.clients import catalog, environment
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.hooks import EVENT_NAMES, STATUS_LINE, kind_of
+from claude_headspace.clients.hooks import EVENT_NAMES, OTHER_EVENT_NAMES, STATUS_LINE, kind_of
 from claude_headspace.clients.processes import client_of_process, is_shared_process
 from claude_headspace.clients.transcript_line import IsMessage
 from claude_headspace.clients.transcript_line import truncate as truncate_line
@@ -52,6 +53,8 @@ NOTES = tuple(note.encode() for note in environment.NOTES.values())
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _OTHER_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
 IdentifyClient = Callable[[int], str | None]
 """Finds out which client a process is; None if it is none."""
 
@@ -60,7 +63,11 @@ IsShared = Callable[[str, int], bool]
 
 
 def event_name(path: str, client: str = catalog.DEFAULT) -> str:
-    """The event name for the last part of a path. An unknown name of Claude Code is converted to camel case."""
+    """The event name for the last part of a path. An unknown name of Claude Code is converted to camel case.
+
+    Another client has its own names, also in kebab case. What looks like kebab case and is none of them is refused:
+    it is most likely the name of Claude Code's event, and would be stored without a meaning.
+    """
     is_default = client == catalog.DEFAULT
     if not (_EVENT if is_default else _OTHER_EVENT).fullmatch(path):
         raise BadRequest(
@@ -69,8 +76,16 @@ def event_name(path: str, client: str = catalog.DEFAULT) -> str:
             "Use Claude Code's event name in kebab case, such as /hook/pre-tool-use.",
         )
     if not is_default:
-        return path
+        return _other_event_name(path, client)
     return EVENT_NAMES.get(path) or "".join(part[:1].upper() + part[1:] for part in re.split("[-_]", path))
+
+
+def _other_event_name(path: str, client: str) -> str:
+    known = OTHER_EVENT_NAMES.get(client, {})
+    if path not in known and _KEBAB.fullmatch(path):
+        message = f"{find_client(client).title} has no event {path}."
+        raise BadRequest("bad_event_name", message, f"Use its own events: {', '.join(known)}.")
+    return known.get(path, path)
 
 
 _counter = count()

@@ -102,7 +102,7 @@ def wait_held(change: Change, _meta: Meta, fact: acts.WaitHeld) -> None:
     """The client accepts an answer through Headspace until a time."""
     if (wait := _open_wait(change, fact.wait_id)) is not None:
         offered = fact.suggestions or wait.suggestions
-        store_wait(change, replace(wait, held_until=fact.until, suggestions=offered))
+        store_wait(change, replace(wait, held_until=fact.until, suggestions=offered, obstacle=""))
 
 
 def wait_answered(change: Change, meta: Meta, fact: acts.WaitAnswered) -> None:
@@ -122,10 +122,12 @@ def wait_taken(change: Change, meta: Meta, fact: acts.WaitTaken) -> None:
 
 
 def wait_released(change: Change, _meta: Meta, fact: acts.WaitReleased) -> None:
-    """From now on only the terminal can answer. An answer that the client did not receive is shown as such."""
-    if (wait := _open_wait(change, fact.wait_id)) is not None:
-        lost = replace(wait.answered, problem=fact.reason) if fact.undelivered and wait.answered is not None else None
-        store_wait(change, replace(wait, held_until=0, answered=None, undelivered=lost or wait.undelivered))
+    """The client did not receive an answer, or only the terminal can answer from now on."""
+    if (wait := _open_wait(change, fact.wait_id)) is None:
+        return
+    lost = replace(wait.answered, problem=fact.reason) if fact.undelivered and wait.answered is not None else None
+    undelivered, obstacle = lost or wait.undelivered, "" if fact.undelivered else fact.reason
+    store_wait(change, replace(wait, held_until=fact.until, answered=None, undelivered=undelivered, obstacle=obstacle))
 
 
 def _open_wait(change: Change, wait_id: str) -> Wait | None:

@@ -35,6 +35,8 @@ _DECISIONS = {
     ("question", "deny"): "declined to answer",
 }
 """A decision in words, by the kind of wait."""
+CANNOT_ANSWER = "Headspace cannot answer this dialog now."
+"""If the reason is not known."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,7 +105,7 @@ def too_late(agent: Agent, event: Event) -> str | None:
     if wait.answered is not None:
         return "This wait was already answered."
     if wait.held_until <= event.meta.at:
-        return "Headspace cannot answer this dialog now. Answer it in the terminal of the agent."
+        return f"{wait.obstacle or CANNOT_ANSWER} Answer it in the terminal of the agent."
     return None
 
 

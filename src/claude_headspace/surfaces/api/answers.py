@@ -5,27 +5,34 @@ Rules
 - Agents cannot answer: requests from inside an agent are refused (`auth/requester.py`).
 - Every answer is stored: who, through which surface, what, when, and what it grants beyond this call.
 - An answer that the client cannot take is refused with the sentence of the client.
+- An answer that goes through an answer channel counts when the client has it: the request waits for the result of the
+  delivery, and fails with the reason if the client did not get it. The wait stays open.
 - What is granted must be selected: a bare "always" is refused, with the list of what can be granted.
 """
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
-from claude_headspace.clients.capabilities import require
+from claude_headspace.clients.capabilities import answers_are_delivered, require
 from claude_headspace.clients.client import Capability
-from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.errors import BadRequest, HeadspaceError, Undelivered
 from claude_headspace.kernel.acts import WaitAnswered
-from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.answers import Answer, mismatch
-from claude_headspace.kernel.wait.grants import find_grant_problem, select_options
+from claude_headspace.kernel.wait.grants import GrantOption, find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.wait_requests import WaitDetails
 from claude_headspace.surfaces.auth.requester import Requester
 from claude_headspace.surfaces.read.agents import WaitQueries
-from claude_headspace.surfaces.text.clients import answering
+from claude_headspace.surfaces.text.clients import answering, denying_with_message
+
+RESULT_SECONDS = 25.0
+"""How long a request waits for the result of a delivery; longer than the delivery itself may take."""
+POLL_SECONDS = 0.05
 
 
 class Answers:
@@ -43,14 +50,10 @@ class Answers:
     async def give(self, requester: Requester, wait_id: str, answer: Answer) -> WaitView:
         """Answer a wait; the wait afterwards."""
         wait = await self.wait(wait_id)
+        options = await self.details.grant_options(wait)
         if wait.closed_at is None:
             _require_capabilities(await self.details.client_of(wait), wait, answer)
-        if (problem := mismatch(wait, answer)) is not None and wait.closed_at is None:
-            raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
-        options = await self.details.grant_options(wait)
-        problem_of_grant = find_grant_problem(options, answer.grant, always=answer.always)
-        if problem_of_grant is not None and wait.closed_at is None:
-            raise BadRequest(*problem_of_grant, "GET /api/waits/{wait} lists what can be granted.")
+            _require_fit(wait, answer, options)
         act = WaitAnswered(
             wait_id=wait_id,
             by=requester.name,
@@ -62,13 +65,30 @@ class Answers:
         try:
             await self._recorder.record(act, wait.agent_id)
         except BadRequest as refusal:
-            return await self._repeated(await self.wait(wait_id), answer, refusal)
-        return wait_view(await self.wait(wait_id))
+            await self._require_same(await self.wait(wait_id), answer, refusal)
+        return wait_view(await self._delivered(await self.wait(wait_id)))
 
-    async def _repeated(self, wait: Wait, answer: Answer, refusal: HeadspaceError) -> WaitView:
-        """The wait, if it already has the same answer; otherwise the refusal, with who answered first."""
+    async def _delivered(self, wait: Wait) -> Wait:
+        """The wait once the client has the answer. Raises `Undelivered`, with the reason, if it did not get it."""
+        if wait.closed_at is not None or not answers_are_delivered(await self.details.client_of(wait)):
+            return wait
+        given = wait.answered
+        try:
+            async with asyncio.timeout(RESULT_SECONDS):
+                while wait.closed_at is None and given is not None and wait.answered == given:
+                    await asyncio.sleep(POLL_SECONDS)
+                    wait = await self.wait(wait.id)
+        except TimeoutError:
+            problem = "It is not known whether the client received the answer."
+            raise Undelivered("answer_unconfirmed", problem, "Look at its terminal.", status=504) from None
+        if wait.closed_at is None and wait.undelivered is not None:
+            raise _undelivered(wait, wait.undelivered)
+        return wait
+
+    async def _require_same(self, wait: Wait, answer: Answer, refusal: HeadspaceError) -> None:
+        """Raise the refusal, with who answered first, unless the wait already has the same answer."""
         if wait.answered is not None and await asyncio.to_thread(self._waits.answer_to, wait) == answer:
-            return wait_view(wait)
+            return
         raise BadRequest(refusal.code, refusal.message + _first_answer(wait), refusal.hint, status=refusal.status)
 
 
@@ -78,9 +98,24 @@ def _require_capabilities(client: str, wait: Wait, answer: Answer) -> None:
         answering(wait.kind): not wait.held_until,
         Capability.EDIT_INPUT: answer.input is not None,
         Capability.GRANT: answer.always or bool(answer.grant),
+        denying_with_message(wait.kind): answer.decision == "deny" and bool(answer.message.strip()),
     }
     for capability in (each for each, applies in needed.items() if applies):
         require(client, capability)
+
+
+def _require_fit(wait: Wait, answer: Answer, options: Sequence[GrantOption]) -> None:
+    """Raise, with the reason, if the answer does not fit the wait or grants what is not offered."""
+    if (problem := mismatch(wait, answer)) is not None:
+        raise BadRequest("answer_does_not_fit", problem, "GET /api/waits/{wait} shows what is asked.")
+    if (refused := find_grant_problem(options, answer.grant, always=answer.always)) is not None:
+        raise BadRequest(*refused, "GET /api/waits/{wait} lists what can be granted.")
+
+
+def _undelivered(wait: Wait, lost: Answered) -> Undelivered:
+    problem = f"The client did not receive the answer. {lost.problem}".strip()
+    hint = "Try again, or answer it in its terminal." if wait.held_until else "Answer it in its terminal."
+    return Undelivered("answer_undelivered", problem, hint)
 
 
 def _first_answer(wait: Wait) -> str:

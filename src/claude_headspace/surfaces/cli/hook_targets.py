@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.config_dirs import configured_dirs, installed_config_dirs
@@ -14,6 +12,7 @@ from claude_headspace.clients.installation import INSTALLERS, Installer, default
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import BadConfiguration, HeadspaceError
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 
 Target = tuple[str, Path]
 """A client, and one of its config dirs."""
@@ -25,7 +24,7 @@ Failure = tuple[str, Path, HeadspaceError]
 
 ConfigDirs = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--config-dir",
         "-c",
         metavar="DIR",
@@ -35,7 +34,7 @@ ConfigDirs = Annotated[
 ]
 Clients = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--client",
         metavar="NAME",
         help=f"Only this client; repeatable: {', '.join(CLIENTS)}. Default: Claude Code and every client on this "

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
-import typer
 
 from claude_headspace.clients import settings_change
 from claude_headspace.clients.capabilities import require
@@ -19,6 +18,7 @@ from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.hook_targets import (
     Clients,
     ConfigDirs,
@@ -40,11 +40,11 @@ from claude_headspace.surfaces.client.api_client import local_tokens
 from claude_headspace.surfaces.client.doctor import run_checks
 from claude_headspace.surfaces.client.running_daemon import find_daemon
 
-DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would change.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+DryRun = Annotated[bool, Option("--dry-run", "-n", help="Only show what would change.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
 Trust = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--trust-codex-hooks",
         help="Accept the hooks in Codex now. Without this, Codex asks you to review them at its next start; --yes does "
         "not accept them.",
@@ -65,18 +65,18 @@ def install(
     config_dir: ConfigDirs = None,
     transport: Annotated[
         Literal["command", "http"],
-        typer.Option(
+        Option(
             "--transport",
             help="For Claude Code: a script, which stores events while the daemon is down; or HTTP, which loses them.",
         ),
     ] = "command",
     client_version: Annotated[
         str | None,
-        typer.Option("--client-version", metavar="X.Y.Z", help="Version of Claude Code; default: ask `claude`."),
+        Option("--client-version", metavar="X.Y.Z", help="Version of Claude Code; default: ask `claude`."),
     ] = None,
     statusline: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--statusline",
             help="Also read the status line of Claude Code: context, cost, limits. An existing status line keeps "
             "working.",
@@ -142,7 +142,7 @@ def _reviewed(client: str, plan: Change) -> Change:
         return plan
     title, path = CLIENTS[client].title, plan.config.path
     question = f"{title} asks you to review new hooks at its next start. Accept them now, in {path}/config.toml?"
-    return INSTALLERS[client].plan_install(path, trusted=True) if typer.confirm(question, default=False) else plan
+    return INSTALLERS[client].plan_install(path, trusted=True) if output.ask(question, default=False) else plan
 
 
 def review_notes(plans: Sequence[Plan]) -> list[output.Line]:
@@ -213,7 +213,7 @@ def doctor(client: Clients = None, config_dir: ConfigDirs = None, as_json: AsJso
     found = msgspec.to_builtins(report)
     output.write_result(found, as_json, lambda found, screen: doctor_report(found, screen.width))
     if not report.ok:
-        raise typer.Exit(1)
+        sys.exit(1)
 
 
 def _daemon_url(paths: Paths) -> str:
@@ -233,5 +233,5 @@ def _confirm(question: str) -> None:
         raise BadConfiguration(
             "not_asked", "Confirmation needs a terminal.", "Add --yes, or review the changes with --dry-run."
         )
-    if not typer.confirm(question, default=True):
-        raise typer.Exit
+    if not output.ask(question, default=True):
+        sys.exit()

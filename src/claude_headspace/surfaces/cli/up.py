@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
-
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.hook_targets import (
     Clients,
     ConfigDirs,
@@ -48,14 +47,14 @@ STILL_STARTING = (
 @examples("headspace up", "headspace up --yes --no-open", "headspace up --port 5056", "headspace up --service")
 def up(
     yes: Yes = False,
-    no_hooks: Annotated[bool, typer.Option("--no-hooks", help="Do not change the settings of clients.")] = False,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard.")] = False,
+    no_hooks: Annotated[bool, Option("--no-hooks", help="Do not change the settings of clients.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open the dashboard.")] = False,
     service: Annotated[
         bool,
-        typer.Option("--service", help="Run as a service that starts at login: systemd on Linux, launchd on macOS."),
+        Option("--service", help="Run as a service that starts at login: systemd on Linux, launchd on macOS."),
     ] = False,
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65_535, help="Port of the daemon; stored in config.toml.")
+        int | None, Option("--port", min=0, max=65_535, help="Port of the daemon; stored in config.toml.")
     ] = None,
     client: Clients = None,
     config_dir: ConfigDirs = None,
@@ -129,7 +128,7 @@ def _ask(new: Sequence[Change], *, yes: bool) -> str:
         return "not asked"
     files = [str(edit.path) for plan in new for edit in plan.edits]
     where = files[0] if len(files) == 1 else "".join(f"\n  {file}" for file in files) + "\n"
-    return "installed" if typer.confirm(f"Install the hooks of Headspace in {where}?", default=True) else "declined"
+    return "installed" if output.ask(f"Install the hooks of Headspace in {where}?", default=True) else "declined"
 
 
 def _start_daemon(
@@ -171,7 +170,7 @@ def _offer_import(client: ApiClient) -> str:
     """Offer to import earlier sessions; what to print about them."""
     files = [file for file in pending_transcripts(client) if not file["followed"]]
     text = transcripts_text(files)
-    if not files or not sys.stdin.isatty() or not typer.confirm(f"{text} Import them?", default=False):
+    if not files or not sys.stdin.isatty() or not output.ask(f"{text} Import them?", default=False):
         return f"{text} `headspace import` imports them." if files else ""
     done = import_transcripts(client, files)
     return f"Imported {done['events']:,} events of {done['agents']:,} earlier agents."
@@ -179,7 +178,7 @@ def _offer_import(client: ApiClient) -> str:
 
 @examples("headspace down", "headspace down --service")
 def down(
-    service: Annotated[bool, typer.Option("--service", help="Also remove the service.")] = False,
+    service: Annotated[bool, Option("--service", help="Also remove the service.")] = False,
 ) -> None:
     """Stop the daemon.
 

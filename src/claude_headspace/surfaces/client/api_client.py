@@ -29,6 +29,8 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo, code_fin
 Json = dict[str, Any]
 
 ANSWER_SECONDS = 10.0
+DELIVERY_SECONDS = 35.0
+"""How long to wait for the result of an answer, which some clients get as keystrokes."""
 REPLAY_SECONDS = 3600.0
 """How long the daemon may take to replay its whole log."""
 SEND_SECONDS = 60.0
@@ -235,7 +237,7 @@ class ApiClient:
     def answer(self, wait_id: str, answer: Json, *, grant: Sequence[str] = ()) -> Json:
         """Answer a wait. `grant` has the ids of suggestions of the wait that are granted, too."""
         body = {**answer, "grant": list(grant)} if grant else answer
-        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, body)
+        return self._post(_path("waits", wait_id, "answer"), Scope.ACT, body, DELIVERY_SECONDS)
 
     def notifications(self) -> Json:
         """Sent and delayed notifications."""

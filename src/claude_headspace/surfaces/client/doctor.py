@@ -26,8 +26,8 @@ from claude_headspace.clients.hook_inspection import INSTALL
 from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
-from claude_headspace.errors import HeadspaceError
-from claude_headspace.inputs.receive.spool import client_of_file
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.inputs.receive.spool_notes import client_of_file
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -354,12 +354,20 @@ def _sessions_without_hooks(client: str, roots: Sequence[Path], paths: Paths) ->
         written, session = datetime.fromtimestamp(found.st_mtime, UTC), files.session_of(path)
         if now - written > RECENT or files.is_subagent(path) or not session:
             continue
-        agent = agents.get(session)
+        agent = agents.get(session) or _agent_of(api, session)
         last_hook = _last_hook(api, agent["id"]) if agent else None
         if last_hook is None or (written - last_hook).total_seconds() > SILENT_SECONDS:
             name = f" ({agent['name']})" if agent else ""
             detail = f"session {session}{name} writes a transcript, but sends no hook events"
             yield warning("silent", detail, "It may use other settings, or have hooks turned off.")
+
+
+def _agent_of(client: ApiClient, session: str) -> dict[str, Any] | None:
+    """The agent of a session that another one has replaced, after `/clear` or a restart; None if it is unknown."""
+    try:
+        return client.agent(session)
+    except BadRequest:
+        return None
 
 
 def _last_hook(client: ApiClient, agent_id: str) -> datetime | None:

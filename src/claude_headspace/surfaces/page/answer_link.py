@@ -37,6 +37,7 @@ from claude_headspace.surfaces.page.answer_link_html import (
 )
 from claude_headspace.surfaces.page.request_html import SHOW_ALL
 from claude_headspace.surfaces.read.agents import AgentQueries
+from claude_headspace.surfaces.text.clients import message_limit
 
 STYLE_SHEET = Path(__file__).with_name("answer_link.css")
 SAME_ORIGIN = {"referrer-policy": "same-origin"}
@@ -108,7 +109,8 @@ class AnswerPage:
         problem = f"{refusal.message} {refusal.hint}" if refusal is not None else ""
         is_all = read_flag(request, SHOW_ALL)
         details = await self._answers.details.view(wait.id, everything=is_all)
-        form = wait_form(agent.name, agent.project.name, details, problem, is_all=is_all)
+        no_message = message_limit(agent.client, wait.kind)
+        form = wait_form(agent.name, agent.project.name, details, problem, is_all=is_all, no_message=no_message)
         return _page(form, refusal.status if refusal else 200)
 
 

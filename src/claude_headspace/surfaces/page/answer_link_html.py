@@ -13,6 +13,7 @@ from html import escape
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.hidden_characters import make_visible
 from claude_headspace.kernel.text import iso
+from claude_headspace.kernel.wait.answers import CANNOT_ANSWER
 from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.kernel.wait.views import GrantOptionView, WaitDetailsView
 from claude_headspace.surfaces.page.request_html import SHOW_ALL_LINK, agent_text, request_html
@@ -87,7 +88,7 @@ def closed_wait(wait: Wait) -> str:
         text = f"{agent_text(_answered_text(lost))} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
         why = f" {agent_text(lost.problem)}" if lost.problem else ""
         return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it.{why} Answer in the terminal.</p>"
-    return "<h1>Answer in the terminal</h1>\n<p>Headspace cannot answer this dialog now.</p>"
+    return f"<h1>Answer in the terminal</h1>\n<p>{agent_text(wait.obstacle or CANNOT_ANSWER)}</p>"
 
 
 def _answered_text(given: Answered) -> str:
@@ -97,8 +98,13 @@ def _answered_text(given: Answered) -> str:
     return words[:1].upper() + words[1:]
 
 
-def wait_form(agent: str, project: str, wait: WaitDetailsView, problem: str = "", *, is_all: bool = False) -> str:
-    """The form of an open wait. `is_all`: everything that Headspace has is shown."""
+def wait_form(
+    agent: str, project: str, wait: WaitDetailsView, problem: str = "", *, is_all: bool = False, no_message: str = ""
+) -> str:
+    """The form of an open wait.
+
+    `is_all`: everything that Headspace has is shown. `no_message`: why the agent would not get a message.
+    """
     is_shown = is_all or wait.request.complete
     parts = [
         f'<p class="who">◆ {agent_text(agent)} <span>{agent_text(project)}</span></p>',
@@ -110,7 +116,7 @@ def wait_form(agent: str, project: str, wait: WaitDetailsView, problem: str = ""
         *(_question(each, at) for at, each in enumerate(wait.questions)),
         *(_field(each) for each in wait.form),
         _grants(wait.suggestions) if wait.kind == "permission" else "",
-        _message(wait),
+        _message(wait, no_message),
         "" if is_shown else f'<p class="problem">{NOT_SHOWN} {SHOW_ALL_LINK}</p>',
         _buttons(wait.kind, is_shown=is_shown),
         "</form>",
@@ -175,9 +181,11 @@ def _choice(option: Option, *, selected: bool) -> str:
     return f'<option value="{value}"{" selected" if selected else ""}>{text}</option>'
 
 
-def _message(wait: WaitDetailsView) -> str:
+def _message(wait: WaitDetailsView, no_message: str) -> str:
     if wait.kind == "elicitation":
         return ""
+    if no_message:
+        return f"<p><small>{agent_text(no_message)}</small></p>"
     label = "Reason or instructions, if you decline"
     return f'<textarea name="message" rows="2" placeholder="{label}" aria-label="{label}"></textarea>'
 

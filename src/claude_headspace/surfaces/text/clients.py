@@ -89,9 +89,20 @@ def answering(kind: str) -> Capability:
     return Capability.ANSWER_QUESTION if kind == "question" else Capability.ANSWER_PERMISSION
 
 
+def denying_with_message(kind: str) -> Capability:
+    """What a client must be able to do so that it takes a message with the refusal of a wait of this kind."""
+    return Capability.DECLINE_MESSAGE if kind == "question" else Capability.DENY_MESSAGE
+
+
+def message_limit(client: str, kind: str) -> str:
+    """Why a client takes no message with the refusal of a wait of this kind; empty if it does."""
+    found = CLIENTS.get(client)
+    return found.limits.get(denying_with_message(kind), "") if found is not None else ""
+
+
 def answer_limit(agent: Json, wait: Json) -> str:
-    """Why a wait can be answered only in the terminal; empty if its client takes answers."""
-    return limit(agent, answering(wait["kind"]))
+    """Why a wait can be answered only in the terminal; empty if it can be answered, or if nothing is known."""
+    return wait.get("obstacle") or limit(agent, answering(wait["kind"]))
 
 
 def has_several_clients(agents: Iterable[Json]) -> bool:

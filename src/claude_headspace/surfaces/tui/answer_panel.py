@@ -26,6 +26,7 @@ from textual.widgets import Input
 from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, hanging, line
 from claude_headspace.surfaces.cli.presentation.requests import request_lines
+from claude_headspace.surfaces.text.clients import message_limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json, clean_text, cut
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui.answer_steps import AnswerForm, Choice, ChoiceStep, Step, TextStep, answer_form
@@ -92,6 +93,7 @@ class AnswerPanel(ModalScreen[str | None]):
         self.agent_id: str = agent["id"]
         self.phase = Phase.LOADING
         self._heading = f"{agent['name']} {wait_text(wait)}"
+        self._no_message = message_limit(agent["client"], wait["kind"])
         self._palette = palette
         self._guard = guard
         self._actions = actions
@@ -129,7 +131,7 @@ class AnswerPanel(ModalScreen[str | None]):
         if self.phase in (Phase.OVER, Phase.CLOSED):
             return
         if self._form is None:
-            self._form = answer_form(details)
+            self._form = answer_form(details, self._no_message)
             self._step = next(self._form)
             self.phase = Phase.ASKING
         self.details, self._problem = details, ""

@@ -1,6 +1,6 @@
 """The steps to answer a wait: choices and texts. Pure.
 
-    form = answer_form(details)    # of `GET /api/waits/{wait}`
+    form = answer_form(details)    # of `GET /api/waits/{wait}`, and why the client takes no message with a denial
     step = next(form)              # ChoiceStep("Allow this?", …)
     step = form.send(["deny"])     # TextStep("Reason, or what to do instead (optional)")
     form.send([""])                # StopIteration: its value is the answer for the API
@@ -60,9 +60,12 @@ GRANT_PROMPT = "Allow this, and grant what you mark"
 DENIAL_PROMPT = "Reason, or what to do instead (optional)"
 
 
-def answer_form(wait: Json) -> AnswerForm:
-    """The form for a kind of wait, which must have its `suggestions` in words."""
-    return _FORMS[wait["kind"]](wait)
+def answer_form(wait: Json, no_message: str = "") -> AnswerForm:
+    """The form for a kind of wait, which must have its `suggestions` in words.
+
+    `no_message` is why the agent would not get a message with a denial. Then none is asked for.
+    """
+    return _FORMS[wait["kind"]](wait, no_message)
 
 
 def answerable_wait(agent: Json) -> Json | None:
@@ -73,12 +76,12 @@ def answerable_wait(agent: Json) -> Json | None:
     return answerable[-1] if answerable else None
 
 
-def _permission(wait: Json) -> AnswerForm:
+def _permission(wait: Json, no_message: str) -> AnswerForm:
     more = [Choice("a", "grant", "Allow, and choose what else to grant")] if wait["suggestions"] else []
-    choices = (Choice("y", "allow", "Allow once", approves=True), *more, Choice("d", "deny", "Deny"))
+    choices = (Choice("y", "allow", "Allow once", approves=True), *more, Choice("d", "deny", "Deny", no_message))
     [decision] = yield ChoiceStep("Allow this?", choices)
     if decision == "deny":
-        return (yield from _deny())
+        return (yield from _deny(no_message))
     if decision == "allow":
         return {"decision": "allow"}
     return {"decision": "allow", "grant": (yield from _choose_grants(wait["suggestions"]))}
@@ -98,19 +101,20 @@ def _choose_grants(suggestions: Sequence[Json]) -> FormPart:
     return reply
 
 
-def _plan(_wait: Json) -> AnswerForm:
-    [decision] = yield ChoiceStep(
-        "Approve this plan?", (Choice("y", "allow", "Approve", approves=True), Choice("d", "deny", "Keep planning"))
-    )
-    return (yield from _deny()) if decision == "deny" else {"decision": "allow"}
+def _plan(_wait: Json, no_message: str) -> AnswerForm:
+    choices = (Choice("y", "allow", "Approve", approves=True), Choice("d", "deny", "Keep planning", no_message))
+    [decision] = yield ChoiceStep("Approve this plan?", choices)
+    return (yield from _deny(no_message)) if decision == "deny" else {"decision": "allow"}
 
 
-def _deny() -> AnswerForm:
+def _deny(no_message: str) -> AnswerForm:
+    if no_message:
+        return {"decision": "deny"}
     [message] = yield TextStep(DENIAL_PROMPT)
     return {"decision": "deny", "message": message.strip()}
 
 
-def _question(wait: Json) -> AnswerForm:
+def _question(wait: Json, _no_message: str) -> AnswerForm:
     answers: dict[str, Reply | str] = {}
     for question in wait["questions"]:
         multiple = bool(question.get("several"))
@@ -140,7 +144,7 @@ def _numbered_choices(options: Any) -> tuple[Choice, ...]:
     )
 
 
-def _elicitation(wait: Json) -> AnswerForm:
+def _elicitation(wait: Json, _no_message: str) -> AnswerForm:
     choices = (Choice("y", "accept", "Accept"), Choice("d", "decline", "Decline"), Choice("c", "cancel", "Cancel"))
     [decision] = yield ChoiceStep("An MCP server asks for input", choices)
     if decision != "accept":

@@ -37,7 +37,7 @@ async def wait(context: ApiContext, request: Request) -> WaitDetailsView:
 
 @endpoints.post("/api/waits/{wait}/answer", Answer)
 async def answer(context: ApiContext, request: Request) -> WaitView:
-    """Answer a wait while its hook is held open."""
+    """Answer a wait while its `held_until` is in the future. Error 502: the client did not receive the answer."""
     given = await read_body(request, Answer)
     requester = await context.requesters.identify(request)
     return await context.answers.give(requester, request.path_params["wait"], given)
