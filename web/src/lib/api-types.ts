@@ -2218,6 +2218,8 @@ export interface components {
             arguments?: Record<string, unknown>;
             /** @default  */
             path?: string;
+            /** @default [] */
+            paths?: string[];
             /** @default true */
             complete?: boolean;
             /** @default 0 */
@@ -2570,6 +2572,8 @@ export interface components {
         CheckGroup: {
             name: string;
             checks: components["schemas"]["Check"][];
+            /** @default  */
+            client?: string;
         };
         Check: {
             name: string;
@@ -2627,10 +2631,8 @@ export interface components {
             path: string;
             size: number;
             done: number;
-            /** @default  */
-            session_id?: string;
             /** @default false */
-            is_known?: boolean;
+            followed?: boolean;
         };
         ImportResult: {
             path: string;

@@ -28,7 +28,7 @@ class ImportSource(Protocol):
         """The path to read from; None if it is not one of these sessions."""
 
     def session_of(self, path: str) -> str:
-        """The id of a session."""
+        """The session, if only its hooks show that it was followed; otherwise empty."""
 
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:
         """The next lines of a session. Raises `OSError` if it cannot be read."""
@@ -60,9 +60,9 @@ class FileSource:
         is_transcript = any(self._files.is_transcript(path, root) for root in self._roots())
         return real if is_transcript else None
 
-    def session_of(self, path: str) -> str:
-        """The id of a session, which is in the name of its file."""
-        return self._files.session_of(path)
+    def session_of(self, _path: str) -> str:
+        """Empty: files are followed."""
+        return ""
 
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:
         """The next complete lines."""
@@ -92,7 +92,7 @@ class DatabaseSource:
         return path if Path(path).parent in self._databases() else None
 
     def session_of(self, path: str) -> str:
-        """The id of a session."""
+        """The session. Databases are not followed."""
         return Path(path).name
 
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:

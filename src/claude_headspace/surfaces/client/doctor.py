@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
+from claude_headspace.clients.catalog import CLIENTS, title_of
 from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HOOK_SCRIPT, HookFiles, read_conf, script_text
@@ -47,6 +47,8 @@ class CheckGroup(msgspec.Struct, frozen=True):
 
     name: str
     checks: list[Check]
+    client: str = ""
+    """The title of the client, if it is a config dir."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -59,14 +61,23 @@ class Report(msgspec.Struct, frozen=True):
 def run_checks(config_dirs: Sequence[tuple[str, Path]], paths: Paths) -> Report:
     """Run all checks, for config dirs and their clients."""
     groups = [CheckGroup("Headspace", _collect(_daemon(paths), _spool(paths), _bash(), _notifications(paths)))]
-    groups += [
-        CheckGroup(_group_name(client, path), _check_config_dir(client, path, paths)) for client, path in config_dirs
-    ]
+    used = {client for client, path in config_dirs if _is_used(client, path, paths)}
+    for client, path in config_dirs:
+        checks = _check_config_dir(client, path, paths)
+        unused = bool(used) and client not in used
+        groups.append(CheckGroup(str(path), _as_warnings(checks) if unused else checks, CLIENTS[client].title))
     return Report(not any(check.status == "failed" for group in groups for check in group.checks), groups)
 
 
-def _group_name(client: str, path: Path) -> str:
-    return str(path) if client == DEFAULT else f"{CLIENTS[client].title}: {path}"
+def _is_used(client: str, path: Path, paths: Paths) -> bool:
+    """Whether hooks are or were installed in a config dir."""
+    installer = INSTALLERS[client]
+    return installer.registration(path, paths.state).is_active or installer.files(path).record.exists()
+
+
+def _as_warnings(checks: Sequence[Check]) -> list[Check]:
+    """The checks of a client without hooks, while other clients have them: not every client has to be used."""
+    return [warning(each.name, each.detail, each.hint) if each.status == "failed" else each for each in checks]
 
 
 def _check_config_dir(client: str, path: Path, paths: Paths) -> list[Check]:

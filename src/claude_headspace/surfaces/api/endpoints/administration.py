@@ -173,14 +173,7 @@ async def import_log(context: ApiContext, request: Request) -> ImportedLog:
 @endpoints.get("/api/admin/import", scope="admin")
 async def transcripts(context: ApiContext, _request: Request) -> list[ImportableFile]:
     """Transcripts that can be imported, and how much of each was imported."""
-    files, agents = await context.administration.transcripts.list_files(), context.read.agents
-
-    def mark_known() -> list[ImportableFile]:
-        return [
-            msgspec.structs.replace(file, is_known=agents.of_session(file.session_id) is not None) for file in files
-        ]
-
-    return await asyncio.to_thread(mark_known)
+    return await context.administration.transcripts.list_files()
 
 
 @endpoints.post("/api/admin/import", TranscriptImport, scope="admin")
