@@ -94,13 +94,14 @@ def test_a_mission_runs_in_the_chosen_client(tmux: Terminal, options: tuple[str,
 @pytest.fixture
 def broken(tmp_path: Path) -> str:
     """A path with a program of opencode that is no program, and one of Codex that fails."""
-    (tmp_path / "opencode").write_text("the program was not installed\n")
-    (tmp_path / "codex").write_text(
-        "#!/bin/sh\necho 'reading' >&2\necho 'Not inside a trusted directory.' >&2\nexit 1\n"
-    )
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    (folder / "opencode").write_text("the program was not installed\n")
+    errors = "echo reading >&2\necho 'Not inside a trusted directory.' >&2"
+    (folder / "codex").write_text(f"#!/bin/sh\n{errors}\nexit 1\n")
     for name in ("opencode", "codex"):
-        (tmp_path / name).chmod(0o755)
-    return f"{tmp_path}:{os.environ['PATH']}"
+        (folder / name).chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
 
 
 def test_a_program_that_cannot_be_run_is_described(tmux: Terminal, broken: str) -> None:
@@ -130,13 +131,13 @@ def test_a_mission_whose_program_cannot_be_run_fails(tmux: Terminal, broken: str
     """With the reason."""
     mission = mission_after(tmux, broken, "--client", "opencode")
     assert mission["outcome"] == "failed"
-    assert "cannot be run: it is not a program for this machine" in mission["reason"]
+    assert "cannot be run: it is not a program for this machine" in mission["words"]
 
 
 def test_a_background_mission_shows_why_its_client_failed(tmux: Terminal, broken: str) -> None:
     """The last line of the error output, because its terminal is closed."""
     mission = mission_after(tmux, broken, "--client", "codex", "--background")
-    assert "exited with 1: Not inside a trusted directory." in mission["reason"]
+    assert "exited with 1: Not inside a trusted directory." in mission["words"]
 
 
 def test_an_unknown_client_starts_no_mission(tmux: Terminal) -> None:

@@ -15,7 +15,6 @@ from claude_headspace.clients.command_lines import headless_arguments, resume_ar
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import ClientUnusable, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
-from claude_headspace.kernel.text import short
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.echo import echo
@@ -37,6 +36,9 @@ from claude_headspace.surfaces.launch.start_client import (
     tmux_name,
 )
 from claude_headspace.surfaces.launch.supervise import Supervisor, reject_session_options
+
+MAX_REASON = 200
+"""Characters of the reason for the end of an agent."""
 
 
 @examples(
@@ -127,7 +129,7 @@ def _launch(
             _report_not_started(api, agent["id"], mission, error)
         raise
     with suppress(HeadspaceError):
-        api.close(agent["id"], short(f"exited with {code}: {why}" if why and code else f"exited with {code}"), pid)
+        api.close(agent["id"], _cut(f"exited with {code}: {why}" if why and code else f"exited with {code}"), pid)
     sys.exit(code)
 
 
@@ -135,7 +137,11 @@ def _report_not_started(api: ApiClient, agent_id: str, mission: str | None, erro
     """End the agent of a client that could not be started; its mission has failed."""
     if mission:
         api.finish_mission(mission, "failed", f"It could not be started: {error.message} {error.hint}")
-    api.close(agent_id, short(f"not started: {error.message}"), None)
+    api.close(agent_id, _cut(f"not started: {error.message}"), None)
+
+
+def _cut(reason: str) -> str:
+    return reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 1]}…"
 
 
 NO_EFFORT = (
