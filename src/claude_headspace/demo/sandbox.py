@@ -21,8 +21,9 @@ from pathlib import Path
 
 from claude_headspace.clients import settings_change
 from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import REGISTERED
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
@@ -72,7 +73,7 @@ class Sandbox:
         """Install the hooks as `headspace install` does."""
         self.paths.create_directories()
         token = local_tokens(self.paths)[Scope.INGEST]
-        plan = installation.plan_install(self.config, REGISTERED, status_line=True)
+        plan = installation.plan_install(self.config, events_for(find_version()), status_line=True)
         settings_change.install(plan, self.paths.state, token)
 
     def start_daemon(self) -> None:
