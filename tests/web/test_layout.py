@@ -154,6 +154,23 @@ def test_hours_without_work_do_not_squeeze_the_timeline(pages: Pages, daemon: Ru
     expect(page.get_by_text("idle, shortened")).to_be_visible()
 
 
+def test_columns_have_room_for_names(pages: Pages, sample: Sample) -> None:
+    """The board as columns scrolls sideways before it cuts off names."""
+    page = pages.open(sample.daemon)
+    page.keyboard.press("3")
+    expect(page.locator(".column").first).to_be_visible()
+    cut = "(names) => names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.innerText)"
+    assert page.locator(".card .name").evaluate_all(cut) == []
+
+
+def test_the_conversation_is_wider_than_the_details(pages: Pages, sample: Sample) -> None:
+    """Also on a small laptop or a tablet."""
+    page = pages.open(sample.daemon, "/agents/snug-plover", viewport={"width": 1024, "height": 768})
+    conversation = page.get_by_role("region", name="Conversation")
+    expect(conversation).to_be_visible()
+    assert box(conversation)["width"] > 1.4 * box(page.locator(".detail-layout > div").last)["width"]
+
+
 def test_the_last_project_is_not_covered(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """With many projects the sidebar scrolls above its footer, and each project can be selected."""
     for number in range(30):

@@ -75,13 +75,13 @@ def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
 
 
 def test_the_doctor_of_the_demo(pages: dict[str, Page], show: Sandbox) -> None:
-    """Every check of the demo is ok."""
+    """No check of the demo fails."""
     page = pages["light"]
     page.goto(show.client.url + "/logging")
     page.get_by_role("button", name="Run checks").click()
     doctor = page.get_by_role("region", name="Doctor")
     expect(doctor.locator(".checks .ok").first).to_be_visible(timeout=30_000)
-    expect(doctor.locator(".checks :is(.error, .warning)")).to_have_count(0)
+    expect(doctor.locator(".checks .error")).to_have_count(0)
 
 
 COMMAND = """docker compose build api worker \\

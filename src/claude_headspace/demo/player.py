@@ -7,7 +7,6 @@ are open at the start have running hooks, so they can be answered from any surfa
 
 import asyncio
 import math
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -132,7 +131,7 @@ class Player:
 
 
 def _write_lines(agent: SimulatedAgent, event: ScheduledEvent, at: float) -> None:
-    """Append the lines of an event to the transcript, which then has the time of the event."""
+    """Append the lines of an event to the transcript."""
     if not event.lines:
         return
     path = Path(agent.session.transcript)
@@ -140,4 +139,3 @@ def _write_lines(agent: SimulatedAgent, event: ScheduledEvent, at: float) -> Non
     timestamp = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     with path.open("ab") as file:
         file.writelines(msgspec.json.encode({**line, "timestamp": timestamp}) + b"\n" for line in event.lines)
-    os.utime(path, (at, at))
