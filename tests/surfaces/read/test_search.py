@@ -100,6 +100,23 @@ def test_fields_of_a_hit() -> None:
     assert [(piece.text, piece.match) for piece in hit.snippet] == [("needle", True), (" 0", False)]
 
 
+def test_a_call_that_two_sources_report_is_one_hit() -> None:
+    """Hooks and transcript can both be stored. Calls of other commands and other texts are hits of their own."""
+    journal = TemporaryJournal()
+    store(journal, hook("SessionStart"))
+    for day, prompt_id in ((1, "p1"), (2, "p2")):
+        store(journal, hook("UserPromptSubmit", START + day * DAY, prompt="Go on", prompt_id=prompt_id))
+        for number, command in enumerate(("touch needle", "touch needle", "touch needle other")):
+            call: dict[str, Any] = {
+                "tool_name": "Bash",
+                "tool_input": {"command": command},
+                "tool_use_id": f"{prompt_id}-{number}",
+            }
+            store(journal, hook("PreToolUse", START + day * DAY + number + 1, prompt_id=prompt_id, **call))
+        store(journal, hook("Stop", START + day * DAY + 9, last_assistant_message="Done.", prompt_id=prompt_id))
+    assert sorted(texts(search(journal, "needle"))) == [*["touch needle"] * 2, *["touch needle other"] * 2]
+
+
 def test_recency_is_a_small_bonus() -> None:
     """A better match ranks before a newer one; of equal matches the newer is first."""
     new, old = SearchMatch(2, START, 1.0), SearchMatch(1, START - 365 * DAY, 1.0)

@@ -4,6 +4,8 @@ A search has up to two steps: documents that contain all words, then documents i
 one. Within a step the newest matches, up to `WINDOW_SIZE`, are ranked together by match quality with a small bonus for
 recent documents. When a window is used up, the next page ranks the matches before it.
 
+Equal calls of one command are one hit on a page: hooks and transcript can both report a call.
+
 Pages of one search are consistent while events arrive: the cursor contains the time and the newest document of the
 first page.
 """
@@ -82,6 +84,16 @@ def read_cursor(text: str) -> Cursor:
     return Cursor(at, step, up_to or None, shown)
 
 
+def _is_first(document: Document, text: str, shown: set[object]) -> bool:
+    """Whether this is no repetition of a call that is shown: hooks and transcript can both report a call."""
+    if document.turn_id is not None or document.command_id is None:
+        return True
+    key = (document.agent_id, document.command_id, document.kind, document.tool, text)
+    is_first = key not in shown
+    shown.add(key)
+    return is_first
+
+
 class SearchQueries:
     """Searches prompts, answers, tool inputs and tool results."""
 
@@ -96,8 +108,9 @@ class SearchQueries:
         queries = dict(enumerate(query_steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
+        shown: set[object] = set()
         while cursor.step in queries and len(hits) < limit:
-            more, cursor = self._page(queries[cursor.step], cursor, matching, limit - len(hits))
+            more, cursor = self._page(queries[cursor.step], cursor, matching, limit - len(hits), shown)
             hits += more
         while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, matching, 1)):
             cursor = Cursor(cursor.at, cursor.step + 1)
@@ -111,8 +124,10 @@ class SearchQueries:
         missing = [term for term in query.terms if not self._reader.search(Query((term,)), NO_FILTER, 1)]
         return advice(query, missing)
 
-    def _page(self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int) -> tuple[list[Hit], Cursor]:
-        """Hits of one window, and the cursor behind them."""
+    def _page(
+        self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int, shown: set[object]
+    ) -> tuple[list[Hit], Cursor]:
+        """Hits of one window, and the cursor behind them. Without those that `shown` contains; the others are added."""
         window = self._matches(query, cursor, matching, self._window_size)
         ranked = sorted(((score(match, cursor.at), match.document_id) for match in window), reverse=True)
         page = ranked[cursor.shown : cursor.shown + limit]
@@ -121,7 +136,7 @@ class SearchQueries:
         hits = [
             _hit(found[number][0], names, snippet(found[number][1], query), best)
             for best, number in page
-            if number in found
+            if number in found and _is_first(*found[number], shown)
         ]
         return hits, self._after(cursor, window, cursor.shown + limit)
 
