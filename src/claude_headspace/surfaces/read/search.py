@@ -4,15 +4,13 @@ A search has up to two steps: documents that contain all words, then documents i
 one. Within a step the newest matches, up to `WINDOW_SIZE`, are ranked together by match quality with a small bonus for
 recent documents. When a window is used up, the next page ranks the matches before it.
 
-Equal calls of one command are one hit on a page: hooks and transcript can both report a call.
-
 Pages of one search are consistent while events arrive: the cursor contains the time and the newest document of the
 first page.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -28,6 +26,9 @@ WINDOW_SIZE = 2_000
 """How many matches are ranked together."""
 RECENCY_HALF_LIFE: Micros = 7 * 86_400 * SECOND
 RECENCY_WEIGHT = 0.5
+
+SAME_CALL: Micros = 30 * SECOND
+"""Within this time, equal inputs or results of a tool in a command are one call that several sources reported."""
 
 MAX_SHOWN_LENGTH = 60
 NO_FILTER = SearchFilter()
@@ -84,16 +85,6 @@ def read_cursor(text: str) -> Cursor:
     return Cursor(at, step, up_to or None, shown)
 
 
-def _is_first(document: Document, text: str, shown: set[object]) -> bool:
-    """Whether this is no repetition of a call that is shown: hooks and transcript can both report a call."""
-    if document.turn_id is not None or document.command_id is None:
-        return True
-    key = (document.agent_id, document.command_id, document.kind, document.tool, text)
-    is_first = key not in shown
-    shown.add(key)
-    return is_first
-
-
 class SearchQueries:
     """Searches prompts, answers, tool inputs and tool results."""
 
@@ -108,9 +99,8 @@ class SearchQueries:
         queries = dict(enumerate(query_steps(query)))
         cursor = read_cursor(before) if before else Cursor(self._clock())
         hits: list[Hit] = []
-        shown: set[object] = set()
         while cursor.step in queries and len(hits) < limit:
-            more, cursor = self._page(queries[cursor.step], cursor, matching, limit - len(hits), shown)
+            more, cursor = self._page(queries[cursor.step], cursor, matching, limit - len(hits))
             hits += more
         while cursor.step in queries and not (cursor.shown or self._matches(queries[cursor.step], cursor, matching, 1)):
             cursor = Cursor(cursor.at, cursor.step + 1)
@@ -124,19 +114,18 @@ class SearchQueries:
         missing = [term for term in query.terms if not self._reader.search(Query((term,)), NO_FILTER, 1)]
         return advice(query, missing)
 
-    def _page(
-        self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int, shown: set[object]
-    ) -> tuple[list[Hit], Cursor]:
-        """Hits of one window, and the cursor behind them. Without those that `shown` contains; the others are added."""
+    def _page(self, query: Query, cursor: Cursor, matching: SearchFilter, limit: int) -> tuple[list[Hit], Cursor]:
+        """Hits of one window, and the cursor behind them."""
         window = self._matches(query, cursor, matching, self._window_size)
         ranked = sorted(((score(match, cursor.at), match.document_id) for match in window), reverse=True)
         page = ranked[cursor.shown : cursor.shown + limit]
         found = self._reader.documents([number for _score, number in page])
         names = self._names({document.agent_id for document, _text in found.values()})
+        kept = _without_repeats(found)
         hits = [
             _hit(found[number][0], names, snippet(found[number][1], query), best)
             for best, number in page
-            if number in found and _is_first(*found[number], shown)
+            if number in kept
         ]
         return hits, self._after(cursor, window, cursor.shown + limit)
 
@@ -173,6 +162,20 @@ def _missing(term: Term) -> str:
     if term.is_prefix:
         return f"No word starts with “{shown}”. Try a shorter prefix."
     return f"The word “{shown}” does not occur. Only the last word may be a prefix, and only without quotes."
+
+
+def _without_repeats(found: Mapping[int, tuple[Document, str]]) -> set[int]:
+    """The ids of these documents, without what both the hook and the transcript of one tool call reported."""
+    kept: set[int] = set()
+    latest: dict[tuple[object, ...], Micros] = {}
+    for number in sorted(found, reverse=True):
+        document, text = found[number]
+        key = (document.agent_id, document.command_id, document.kind, document.tool, text)
+        is_call = document.kind in ("tool_input", "tool_result")
+        if not is_call or key not in latest or abs(latest[key] - document.at) > SAME_CALL:
+            kept.add(number)
+            latest[key] = document.at
+    return kept
 
 
 def score(match: SearchMatch, now: Micros) -> float:
