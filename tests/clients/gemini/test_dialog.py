@@ -50,7 +50,7 @@ def test_a_command() -> None:
     assert find_mismatch(dialog, permission(), use) is None
     assert find_mismatch(dialog, permission(), tool_use("run_shell_command", {"command": "touch a1"})) is not None
     assert choose(dialog, permission(), Answer(decision="allow")) == Choice(0)
-    assert choose(dialog, permission(), Answer(decision="deny", message="No.")) == Choice(2)
+    assert choose(dialog, permission(), Answer(decision="deny")) == Choice(2)
 
 
 def test_a_command_with_several_lines() -> None:

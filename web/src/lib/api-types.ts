@@ -1786,6 +1786,8 @@ export interface components {
             since: string;
             text: string;
             hint: string;
+            /** @default  */
+            client?: string;
         };
         HookStatus: {
             enabled: boolean;
