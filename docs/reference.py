@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "claude_headspace"
 LONG = 500
 PROGRAM = "headspace"
-HELP_WIDTH = 78
 PLUGIN_DESCRIPTION = (
     "Reports Claude Code's hook events to Headspace: see what every agent is doing, and which one needs you."
 )
@@ -113,7 +112,8 @@ def clients() -> str:
 
 
 def _config_dir(client: Any) -> str:
-    variable = f", or `${client.config_variable}`" if client.config_variable else ""
+    folder = f"/{client.config_folder}" if client.config_folder else ""
+    variable = f", or `${client.config_variable}{folder}`" if client.config_variable else ""
     return f"`{client.default_config_dir}`{variable}"
 
 
@@ -196,25 +196,18 @@ def stream() -> str:
 
 def commands() -> str:
     """Return the help text of every command."""
-    from claude_headspace.main import application
+    from claude_headspace.main import HEADSPACE
 
-    root = application()
     return "\n\n".join(
-        f"### `{' '.join(path)}`\n\n```text\n{_plain(_help(path, command))}\n```"
-        for path, command in (([PROGRAM], root), *_commands(root, [PROGRAM]))
+        f"### `{path}`\n\n```text\n{_plain(entry.load().help(path))}\n```"
+        for path, entry in _commands(HEADSPACE, PROGRAM)
     )
 
 
-def _commands(group: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:
-    for name, child in sorted(getattr(group, "commands", {}).items()):
-        command = child.load()
-        yield [*path, name], command
-        yield from _commands(command, [*path, name])
-
-
-def _help(path: list[str], command: Any) -> str:
-    context = command.make_context(" ".join(path), [], resilient_parsing=True, terminal_width=HELP_WIDTH)
-    return str(context.get_help())
+def _commands(entry: Any, path: str) -> Iterator[tuple[str, Any]]:
+    yield path, entry
+    for child in sorted(getattr(entry, "commands", ()), key=lambda each: each.name):
+        yield from _commands(child, f"{path} {child.name}")
 
 
 def _plain(text: str) -> str:

@@ -22,9 +22,10 @@ from claude_headspace.clients.claude_code.wire import HOOKS
 from claude_headspace.config import PathBelow, Paths, describe_settings, effective_settings, find_paths
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.react import STREAM
-from claude_headspace.main import application
+from claude_headspace.main import HEADSPACE
 from claude_headspace.surfaces.api.metrics import Metrics
 from claude_headspace.surfaces.api.routes import ENDPOINTS
+from claude_headspace.surfaces.cli.arguments.parse import Parsed
 from claude_headspace.surfaces.tui.keys import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +83,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_commands_in_the_readme_exist() -> None:
     """Every `bin/…` line of the README names an existing program and command."""
-    commands = application().commands
+    commands = [entry.name for entry in HEADSPACE.commands]
     lines = re.findall(r"^(bin/\S+.*?)(?:\s+#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert lines
     for line in lines:
@@ -95,11 +96,11 @@ def test_commands_in_the_readme_exist() -> None:
 # --- completeness ---
 
 
-def command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def command_paths(entry: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield every command with its path, including sub-commands."""
-    yield path, command
-    for name, child in getattr(command, "commands", {}).items():
-        yield from command_paths(child.load(), (*path, name))
+    yield path, entry.load()
+    for child in getattr(entry, "commands", ()):
+        yield from command_paths(child, (*path, child.name))
 
 
 def reported(counter: str = "") -> list[str]:
@@ -107,7 +108,7 @@ def reported(counter: str = "") -> list[str]:
     return [each.name + (counter if each.type == "counter" else "") for each in Metrics().registry.collect()]
 
 
-COMMANDS = dict(command_paths(application()))
+COMMANDS = dict(command_paths(HEADSPACE))
 
 DOCUMENTED: dict[str, list[str]] = {
     "cli.md": [f"### `{' '.join(('headspace', *path))}`" for path in COMMANDS],
@@ -183,10 +184,8 @@ def test_commands_and_their_options_exist(page: Path) -> None:
             path = (*path, words.pop(0))
         rest = [word for word in words if re.fullmatch(r"--?[a-z][a-z-]*", word)]
         assert path or not words or not words[0][0].isalpha(), f"{line}: no such command"
-        known = {name for option in COMMANDS[path].params for name in option.opts} | {"--help", "-h"}
-        known |= {"--install-completion", "--show-completion"} if not path else set()
-        passes_on = COMMANDS[path].context_settings.get("ignore_unknown_options")
-        assert passes_on or set(rest) <= known, f"{line}: {set(rest) - known}"
+        known = {*Parsed(COMMANDS[path].parameters).options, "--help", "-h"}
+        assert COMMANDS[path].forwarded or set(rest) <= known, f"{line}: {set(rest) - known}"
 
 
 @pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))

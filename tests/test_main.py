@@ -12,8 +12,8 @@ import pytest
 
 from claude_headspace import __version__
 from claude_headspace.main import DATABASE, FIRST_COMMANDS
+from claude_headspace.surfaces.cli.arguments.tree import Command, Group
 from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
-from claude_headspace.surfaces.cli.lazy import Command, Group, LazyCommand
 from tests.support import AWAY, LIMIT_SECONDS, RunningDaemon, environment, running_daemon, start_daemon, wait_until
 
 SHOP = {"session_id": "one", "cwd": "/projects/shop"}
@@ -91,14 +91,12 @@ ENTRIES += [entry for group in GROUPS for entry in group.commands]
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.function], ids=lambda entry: entry.function)
 def test_summaries_are_those_of_the_docstrings(entry: Command | Group) -> None:
     """The list of commands and the help of a command begin with the same sentence."""
-    text = LazyCommand(entry).load().help
-    assert text is not None
-    assert text.split("\n")[0] == entry.summary
+    assert entry.load().description.split("\n")[0] == entry.summary
 
 
 def test_commands_with_json_output() -> None:
     """Every command with readable output has the option --json."""
-    parameters = {entry.name: [each.name for each in LazyCommand(entry).load().params] for entry in COMMANDS}
+    parameters = {entry.name: [each.name for each in entry.load().parameters] for entry in COMMANDS}
     assert {name for name, taken in parameters.items() if "as_json" not in taken} == {
         "down",
         "export",
@@ -128,8 +126,20 @@ def test_commands_do_not_import_the_daemon(tmp_path: Path, command: str) -> None
         check=False,
     )
     loaded = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE))
-    assert "typer" in loaded
-    heavy = ("sqlalchemy", "alembic", "starlette", "uvicorn", "structlog", "rich.console", "asyncio")
+    assert "claude_headspace.main" in loaded
+    heavy = (
+        "typer",
+        "click",
+        "pydantic",
+        "dataclasses",
+        "sqlalchemy",
+        "alembic",
+        "starlette",
+        "uvicorn",
+        "structlog",
+        "rich.console",
+        "asyncio",
+    )
     assert [name for name in heavy if name in loaded] == []
 
 

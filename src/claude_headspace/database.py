@@ -4,13 +4,13 @@ If a daemon is running, it does the work. Otherwise the command does it and hold
 daemon can start at the same time. A progress bar is shown on standard error.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import typer
 
 from claude_headspace.config import Paths, find_paths, load_settings, without_password
 from claude_headspace.errors import BadRequest, JournalUnavailable
@@ -30,6 +30,7 @@ from claude_headspace.kernel.text import count
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.administration import prune_before
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples, require_new_file
 from claude_headspace.surfaces.cli.presentation.database import backup_result, copy_result, prune_result
 from claude_headspace.surfaces.cli.presentation.status import verify_result
@@ -62,7 +63,7 @@ def verify(as_json: AsJson = False) -> None:
     result = _maintain("Replaying the log", lambda client: client.db_verify(), _verify, quiet=as_json)
     output.write_result(result, as_json, lambda result, _: verify_result(result))
     if not result["ok"]:
-        raise typer.Exit(EXIT_ERROR)
+        sys.exit(EXIT_ERROR)
 
 
 def _verify(journal: Journal) -> Json:
@@ -90,9 +91,9 @@ def rebuild(as_json: AsJson = False) -> None:
 @examples("headspace db prune --days 90 --dry-run", "headspace db prune")
 def prune(
     days: Annotated[
-        int | None, typer.Option("--days", min=1, max=36_500, help="How many days to keep; default: `retention_days`.")
+        int | None, Option("--days", min=1, max=36_500, help="How many days to keep; default: `retention_days`.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be deleted.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", "-n", help="Only show what would be deleted.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete events that are older than the retention period.
@@ -116,7 +117,7 @@ def _prune(journal: Journal, days: int | None, *, dry_run: bool) -> Json:
 
 @examples("headspace db backup ~/headspace-backup.db")
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup file; it must not exist yet.")],
+    file: Annotated[Path, Argument("FILE", help="The backup file; it must not exist yet.")],
     as_json: AsJson = False,
 ) -> None:
     """Back up the database to a file.
@@ -160,8 +161,8 @@ def _write_backup(database: Path, file: Path, *, quiet: bool) -> int:
 
 @examples("headspace db copy ~/.local/share/headspace/headspace.db postgresql://headspace@db/headspace")
 def copy(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The source: a file, or postgresql://…")],
-    target: Annotated[str, typer.Argument(metavar="DST", help="The target: a file, or postgresql://…")],
+    source: Annotated[str, Argument("SRC", help="The source: a file, or postgresql://…")],
+    target: Annotated[str, Argument("DST", help="The target: a file, or postgresql://…")],
     as_json: AsJson = False,
 ) -> None:
     """Copy the journal to another database.
@@ -174,7 +175,7 @@ def copy(
         result = _copy(origin, destination, quiet=as_json)
     output.write_result(result, as_json, lambda result, _: copy_result(result, without_password(_address(target))))
     if result["differing"]:
-        raise typer.Exit(EXIT_ERROR)
+        sys.exit(EXIT_ERROR)
 
 
 def _reject_same(source: str, target: str) -> None:

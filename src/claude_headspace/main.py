@@ -7,22 +7,24 @@ Exit codes
     3    the daemon is required and does not answer; `status`: no daemon answers
     4    `run`: the daemon rejected the agent, for example because its name is taken
     127  `run`, `resume`: the client is not installed
+    130  interrupted with Ctrl+C
 `run` and `resume` otherwise exit with the code of the client, or 128 plus the number of the signal that ended it.
 """
 
+import os
 import sys
 from typing import Annotated
 
-import typer
-from typer.core import TyperGroup
-
 from claude_headspace import __version__
 from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
+from claude_headspace.surfaces.cli.arguments.echo import echo
+from claude_headspace.surfaces.cli.arguments.parameters import Option
+from claude_headspace.surfaces.cli.arguments.tree import Command, Group, run
 from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
-from claude_headspace.surfaces.cli.lazy import Command, Group, add_entries, example_lines, make_group
 from claude_headspace.surfaces.text.formatting import clean_text
 
 EXIT_ERROR = 1
+EXIT_INTERRUPTED = 130
 EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}
 
 FIRST_COMMANDS = (
@@ -42,11 +44,16 @@ DATABASE = Group(
     ),
 )
 
-ABOUT = "Mission control for coding agents: see what every agent is doing, which one needs you, and why."
-FIRST_STEPS = example_lines(
-    "First steps:",
-    "headspace demo    (simulated agents, in a temporary directory)",
-    "headspace up      (your own sessions)",
+HEADSPACE = Group(
+    "headspace",
+    "Mission control for coding agents: see what every agent is doing, which one needs you, and why.",
+    (*FIRST_COMMANDS, *COMMANDS, *GROUPS, DATABASE),
+    function="claude_headspace.main:show_help",
+    ending=(
+        "First steps:",
+        "  headspace demo    (simulated agents, in a temporary directory)",
+        "  headspace up      (your own sessions)",
+    ),
 )
 
 
@@ -55,37 +62,70 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # both are text files
     try:
-        application()(prog_name="headspace")
+        _run()
     except HeadspaceError as error:
         _print_error(error.message, error.hint)
         sys.exit(EXIT_CODES.get(type(error), EXIT_ERROR))
+    except BrokenPipeError:  # the reader of the output has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_ERROR)
     except OSError as error:
         _print_error(
             f"A file cannot be used: {error}.",
             "`headspace config` shows the file locations; check that you own these files.",
         )
         sys.exit(EXIT_ERROR)
+    except EOFError:  # the input ended at a question
+        echo("\nAborted.", is_error=True)
+        sys.exit(EXIT_ERROR)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _run() -> None:
+    if "_HEADSPACE_COMPLETE" in os.environ:
+        from claude_headspace.surfaces.cli.arguments.completion import answer_shell  # noqa: PLC0415  # rarely needed
+
+        if answer_shell(HEADSPACE, os.environ):
+            return
+    run(HEADSPACE, sys.argv[1:], HEADSPACE.name)
+    sys.stdout.flush()
 
 
 def _print_error(message: str, hint: str) -> None:
-    typer.echo(clean_text(f"{message}\n{hint}"), err=True)
+    echo(clean_text(f"{message}\n{hint}"), is_error=True)
 
 
-def application() -> TyperGroup:
-    """The command `headspace` with all its commands."""
-    group = make_group(_options, help=ABOUT, epilog=FIRST_STEPS, add_completion=True)
-    add_entries(group, (*FIRST_COMMANDS, *COMMANDS, *GROUPS, DATABASE))
-    return group
+def _print_version() -> None:
+    echo(f"headspace {__version__}")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"headspace {__version__}")
-        raise typer.Exit
+def _install_completion() -> None:
+    from claude_headspace.surfaces.cli.arguments.completion import install_script  # noqa: PLC0415  # rarely needed
+
+    install_script()
 
 
-def _options(
-    _version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
+def _show_completion() -> None:
+    from claude_headspace.surfaces.cli.arguments.completion import show_script  # noqa: PLC0415  # rarely needed
+
+    show_script()
+
+
+def show_help(
+    _version: Annotated[bool, Option("--version", "-V", help="Print the version.", action=_print_version)] = False,
+    _install: Annotated[
+        bool,
+        Option("--install-completion", help="Install completion for the current shell.", action=_install_completion),
     ] = False,
-) -> None: ...
+    _show: Annotated[
+        bool,
+        Option(
+            "--show-completion",
+            help="Show completion for the current shell, to copy it or customize the installation.",
+            action=_show_completion,
+        ),
+    ] = False,
+) -> None:
+    """Mission control for coding agents: see what every agent is doing, which one needs you, and why."""
+    echo(HEADSPACE.load().help(HEADSPACE.name))

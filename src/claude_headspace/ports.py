@@ -96,6 +96,8 @@ class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Only events with a lower sequence number."""
     received_between: tuple[Micros, Micros] | None = None
     """From the first time (inclusive) to the second (exclusive)."""
+    words: tuple[str, ...] = ()
+    """Each must occur in the name, origin, anomaly or payload of the event, or in the name of its agent."""
 
 
 ALL_EVENTS = EventFilter()

@@ -273,7 +273,7 @@ def test_positions_are_stored(journal: Journal) -> None:
 
 
 def test_events_are_filtered(journal: Journal) -> None:
-    """By name, origin, client, anomaly, sequence number and time of arrival."""
+    """By name, origin, client, anomaly, words, sequence number and time of arrival."""
     store(journal, *a_turn(), msgspec.structs.replace(hook("Mystery", START + 10), client="newcomer"))
     everything = journal.events()
 
@@ -288,6 +288,13 @@ def test_events_are_filtered(journal: Journal) -> None:
     assert seqs(before_seq=everything[2].seq) == [everything[0].seq, everything[1].seq]
     assert seqs(received_between=(START + 1, START + 3)) == [everything[1].seq, everything[2].seq]
     assert seqs(received_between=(START + 100, START + 200)) == []
+    assert seqs(words=("MYSTERY",)) == [everything[-1].seq]
+    assert seqs(words=("fix", "parser")) == [everything[1].seq]
+    assert seqs(words=("fix", "nothing")) == []
+    assert seqs(words=("%",)) == []
+    first = everything[0].agent_id
+    [name] = [agent.name for agent in journal.agents() if agent.id == first]
+    assert seqs(words=(name,)) == [stored.seq for stored in everything if stored.agent_id == first]
 
 
 def test_time_ranges_are_read(journal: Journal) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -47,12 +48,28 @@ class Channel:
         self.delivered.append(answer)
 
 
+class OneByOne(Channel):
+    """A channel to a client that shows one dialog at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: int = 0
+
+    def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Every dialog could be answered."""
+        return None
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Only one of them is shown."""
+        return None if agent.waits.index(wait) == self.shown else CLOSED
+
+
 class Desk:
     """An agent with a permission dialog, and the channels of its machine."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, channel: Channel | None = None) -> None:
         self.journal, self.clock = TemporaryJournal(), ManualClock()
-        self.channel = Channel()
+        self.channel = channel or Channel()
         changes = ChangePublisher()
         self.engine = EventWriter(self.journal, changes, "laptop", self.clock)
         self.is_complete = True
@@ -99,11 +116,11 @@ class Desk:
         return [event.envelope.name for event in self.journal.events(limit=100)][1:]
 
 
-def run(story: Callable[[Desk], Awaitable[None]], host: str = "laptop") -> None:
+def run(story: Callable[[Desk], Awaitable[None]], host: str = "laptop", channel: Channel | None = None) -> None:
     """Run a scenario with running channels, and check that the projections follow from the log."""
 
     async def main() -> None:
-        desk = Desk(host)
+        desk = Desk(host, channel)
         desk.engine.start()
         await desk.engine.submit(hook("SessionStart", desk.clock()))
         desk.channels.start()
@@ -128,6 +145,28 @@ def test_an_answer_is_delivered_and_closes_the_wait() -> None:
         assert desk.journal.agents()[0].state == "working"
 
     run(story)
+
+
+def is_shown(desk: Desk, expected: list[tuple[int, str]]) -> bool:
+    """Whether the open waits can be answered as expected, or say why they cannot."""
+    return [(int(wait.held_until > 0), wait.obstacle) for wait in desk.journal.agents()[0].waits] == expected
+
+
+def test_of_several_dialogs_the_shown_one_can_be_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others say why they cannot be answered yet. It is checked again which one is shown."""
+    monkeypatch.setattr(answer_channels, "SHOWN_SECONDS", 0.02)
+    monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.02)
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.send("PermissionRequest", tool_name="Bash", tool_input={"command": "make all"})
+        for shown in (1, 0):
+            channel.shown = shown
+            expected = [(0, CLOSED), (1, "")] if shown else [(1, ""), (0, CLOSED)]
+            await desk.until(partial(is_shown, desk, expected))
+
+    channel = OneByOne()
+    run(story, channel=channel)
 
 
 def test_a_wait_that_the_channel_does_not_accept_is_not_held() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.copilot.dialog import read_dialog
+from claude_headspace.clients.dialog_readers import DIALOG_READERS
 from claude_headspace.kernel.agent import Agent, Project, Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer
@@ -88,7 +88,7 @@ class Shown:
     def answer(self, answer: Answer, asked: str = "touch x") -> None:
         """Answer as the daemon does. `asked` is the command that people were shown."""
         use = ToolUse(name="bash", kind=ToolKind.SHELL, input={"command": asked}, command=asked)
-        channel = KeystrokeChannel(read_dialog, lambda _wait: use, PaneInput())
+        channel = KeystrokeChannel(DIALOG_READERS["copilot"], lambda _wait: use, PaneInput())
         assert channel.find_obstacle(self.agent, WAIT) is None
         asyncio.run(channel.deliver(self.agent, WAIT, answer))
 

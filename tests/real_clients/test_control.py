@@ -29,14 +29,14 @@ SCRIPT: Script = {
 
 
 @contextmanager
-def opened(folder: Path, make_home: type[OtherHome]) -> Iterator[Workspace]:
+def opened(folder: Path, make_home: type[OtherHome], script: Script | None = None) -> Iterator[Workspace]:
     """A workspace of a client with installed hooks and a scripted model."""
     try:
         home, terminals = make_home(folder / "home"), Terminals()
     except Unavailable as reason:
         pytest.skip(f"{make_home.client_name} cannot be run here: {reason}")
     root = folder / "headspace"
-    with running_daemon(root) as daemon, home.model(SCRIPT) as model, terminals as open_terminals:
+    with running_daemon(root) as daemon, home.model(script or SCRIPT) as model, terminals as open_terminals:
         made = Workspace(root, open_terminals, home, daemon, model)
         done = made.headspace("install", "--yes", *home.install_options, f"--config-dir={home.config_dir}")
         assert done.returncode == 0, done.stderr

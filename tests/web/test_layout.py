@@ -44,6 +44,54 @@ def test_numbers_of_long_lists_are_complete(pages: Pages, daemon: RunningDaemon,
     assert last.evaluate(MARKER_ROOM) >= 0
 
 
+def asks(daemon: RunningDaemon, session: dict[str, str]) -> None:
+    """An agent asks a question."""
+    daemon.post("stop", {**session, "last_assistant_message": "Shall I go on?"})
+
+
+def test_a_new_wait_does_not_move_the_visible_cards(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """In a board that is scrolled, the first visible card keeps its place while waits are added above it."""
+    sessions = [{"session_id": f"s{number:02}", "cwd": str(tmp_path)} for number in range(60)]
+    for session in sessions:
+        daemon.post("user-prompt-submit", {**session, "prompt": "Go"})
+    page = pages.open(daemon)
+    board = page.get_by_role("region", name="Agents")
+    expect(page.locator(".card").first).to_be_visible()
+    board.evaluate("(list) => list.scrollTo(0, 500)")
+    middle = daemon.post("notification", {**sessions[33], "message": "Here"}).json()["agent_id"]
+    card = page.locator(f"[data-agent='{middle}']")
+    expect(card).to_be_in_viewport(ratio=1)
+    before = card.evaluate("(card) => card.getBoundingClientRect().top")
+    for number, session in enumerate((sessions[58], sessions[59]), 1):
+        asks(daemon, session)
+        expect(page).to_have_title(f"({number}) Headspace")
+    page.wait_for_function(
+        "([id, top]) => Math.abs(document.querySelector(`[data-agent='${id}']`).getBoundingClientRect().top - top) < 1"
+        " && document.querySelector('[aria-label=Agents]').scrollTop > 500",
+        arg=[middle, before],
+    )
+
+
+def test_a_new_wait_does_not_move_the_conversation(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """A wait that opens above the visible turn leaves the turn where it is."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("session-start", session).json()["agent_id"]
+    for number in range(20):
+        daemon.post("user-prompt-submit", {**session, "prompt": f"Step {number}"})
+        daemon.post("stop", {**session, "last_assistant_message": f"Done with {number}."})
+    page = pages.open(daemon, f"/agents/{agent}")
+    turn = page.locator(".turn", has_text="Done with 15.")
+    turn.evaluate("(turn) => turn.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    expect(turn).to_be_in_viewport()
+    before = turn.evaluate("(turn) => turn.getBoundingClientRect().top")
+    asks(daemon, session)
+    expect(page.locator("article.wait")).to_have_count(1)
+    page.wait_for_function(
+        "([id, top]) => Math.abs(document.getElementById(id).getBoundingClientRect().top - top) < 1",
+        arg=[turn.get_attribute("id"), before],
+    )
+
+
 def test_the_last_project_is_not_covered(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """With many projects the sidebar scrolls above its footer, and each project can be selected."""
     for number in range(30):

@@ -1,6 +1,7 @@
 """Every view except the board shows the data that hooks reported."""
 
 import re
+import time
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -8,6 +9,11 @@ from playwright.sync_api import expect
 from tests.support import RunningDaemon
 from tests.support_rpc import call
 from tests.web.conftest import Pages, Sample
+from tests.web.held_waits import HeldHook, started
+
+QUESTION = {
+    "questions": [{"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}, {"label": "Blue"}]}]
+}
 
 
 def test_the_page_of_an_agent(pages: Pages, sample: Sample) -> None:
@@ -55,6 +61,25 @@ def test_the_tree_of_sub_agents(pages: Pages, sample: Sample) -> None:
     expect(reading).to_contain_text("reading main.tf")
 
 
+def test_finished_sub_agents_keep_their_description(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Sub-agents of one type are distinguished by what they were started for."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    for number in range(3):
+        sub = {"agent_id": f"sub-{number}", "agent_type": "explorer"}
+        call = {"tool_name": "Read", "tool_input": {"file_path": "/a.py"}, "tool_use_id": f"t{number}"}
+        task = {"id": f"sub-{number}", "type": "subagent", "status": "running", "description": f"find part {number}"}
+        agent = daemon.post("user-prompt-submit", {**session, "prompt": "Look around"}).json()["agent_id"]
+        daemon.post("subagent-start", {**session, **sub})
+        daemon.post("pre-tool-use", {**session, **sub, **call})
+        daemon.post("post-tool-use", {**session, **sub, **call})
+        daemon.post("stop", {**session, "last_assistant_message": "It runs.", "background_tasks": [task]})
+        daemon.post("subagent-stop", {**session, **sub})
+    page = pages.open(daemon, f"/agents/{agent}")
+    tree = page.get_by_role("region", name="Sub-agents").locator("ul").first
+    rows = tree.locator(":scope > li > details > summary > .truncate")
+    expect(rows).to_have_text([f"explorer, find part {number}" for number in (2, 1, 0)])
+
+
 def test_the_page_of_an_agent_is_live(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     """Turns and tool calls appear while the page is open."""
     session = {"session_id": "one", "cwd": str(tmp_path)}
@@ -90,6 +115,25 @@ def test_waits(pages: Pages, sample: Sample) -> None:
     expect(waits.nth(1).get_by_role("button").first).to_be_disabled()
     expect(waits.nth(2).get_by_role("button", name="Allow")).to_be_disabled()
     expect(waits.nth(2)).to_contain_text("Answer this in tmux session infra")
+
+
+def test_board_and_waits_agree(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Both measure a wait from the same time and sort by it, also if a later hook opens the request again."""
+    for minutes, name in ((50, "early"), (30, "late")):
+        session = {"session_id": name, "cwd": str(tmp_path)}
+        call = {"tool_name": "AskUserQuestion", "tool_input": QUESTION, "tool_use_id": name}
+        asked, began = ({"X-Headspace-Fired-At": f"{time.time() - minutes * 60 - seconds:.6f}"} for seconds in (5, 9))
+        agent = daemon.post("user-prompt-submit", {**session, "prompt": "Go"}, began).json()["agent_id"]
+        daemon.send("POST", f"/api/agents/{agent}/rename", {"name": f"{name}-bird"}, scope="act")
+        daemon.post("pre-tool-use", {**session, **call}, asked)
+    dialog = {"session_id": "early", "cwd": str(tmp_path), "tool_name": "AskUserQuestion", "tool_input": QUESTION}
+    started(HeldHook(daemon, dialog), daemon)
+    page = pages.open(daemon)
+    expect(page.locator(".card .name")).to_have_text(["early-bird", "late-bird"])
+    expect(page.locator(".card .since")).to_have_text(["50 min", "30 min"])
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Waits").click()
+    expect(page.locator(".agent .name")).to_have_text(["early-bird", "late-bird"])
+    expect(page.locator(".agent .when")).to_have_text(["waiting for 50 min", "waiting for 30 min"])
 
 
 def test_an_effort_is_linked_from_its_agent(pages: Pages, sample: Sample) -> None:
@@ -164,6 +208,32 @@ def test_logging(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
     expect(page.get_by_text("No event matches the filter")).to_be_visible()
     daemon.post("user-prompt-submit", {**session, "prompt": "Look for brand-new-pattern"})
     expect(events.locator(".line").first).to_contain_text("UserPromptSubmit")
+
+
+def test_the_filter_of_logging_finds_old_events(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """It searches the whole log, not only the events that were loaded first."""
+    session = {"session_id": "one", "cwd": str(tmp_path)}
+    agent = daemon.post("user-prompt-submit", {**session, "prompt": "Look for the needle"}).json()["agent_id"]
+    with daemon.client() as client:
+        for number in range(300):
+            client.post("notification", {**session, "message": f"Hay {number}"})
+    page = pages.open(daemon, "/logging")
+    lines = page.get_by_role("region", name="Raw events").locator(".line")
+    expect(lines.first).to_be_visible()
+    page.get_by_label("Filter events").fill("NEEDLE")
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text("UserPromptSubmit")
+    page.get_by_label("Filter events").fill(f"needle {daemon.agent(agent)['name']}")
+    expect(lines).to_have_count(1)
+    page.get_by_label("Filter events").fill("needle nothing")
+    expect(page.get_by_text("No event matches the filter")).to_be_visible()
+
+
+def test_logging_without_hooks(pages: Pages, daemon: RunningDaemon) -> None:
+    """A home that never received a hook is polled, and says so."""
+    page = pages.open(daemon, "/logging")
+    expect(page.get_by_test_id("last-event")).to_have_text("none yet")
+    expect(page.get_by_test_id("mode")).to_have_text("polling")
 
 
 def test_run_the_doctor(pages: Pages, daemon: RunningDaemon) -> None:

@@ -1,7 +1,7 @@
 // The rows of the board, and which of them are visible.
 import { expect, test } from "vitest";
 import { sections } from "../src/lib/board-layout";
-import { cardHeight, visibleRange, boardRows } from "../src/lib/board-rows";
+import { anchoredPosition, boardRows, cardAnchors, cardHeight, visibleRange } from "../src/lib/board-rows";
 import type { Subagent } from "../src/lib/types";
 import { agent } from "./fixtures";
 
@@ -18,6 +18,22 @@ test("a section is a header and rows of cards, each as tall as its tallest card"
 test("a card grows by four lines at most", () => {
   const bare = cardHeight(agent());
   expect([1, 4, 40].map((number) => cardHeight(agent({ subagents: subagents(number) })) - bare)).toEqual([20, 80, 80]);
+});
+
+test("the first visible card keeps its place when a row is added above it", () => {
+  const row = (...anchors: string[]): { anchors: string[]; height: number } => ({ anchors, height: 100 });
+  const before = ["a", "b", "c", "d"].map((name) => row(name));
+  expect(anchoredPosition(before, [row("new"), ...before], 150, 200)).toBe(250);
+  expect(anchoredPosition(before, [row("new"), ...before], 0, 200)).toBe(0);
+  expect(anchoredPosition(before, [row("c"), row("new"), row("a"), row("b"), row("d")], 150, 200)).toBe(0 + 150 - 200);
+  expect(anchoredPosition(before, [row("x")], 150, 200)).toBe(150);
+});
+
+test("a card that changes its state is no anchor", () => {
+  const one = agent({ state: "working" });
+  const names = (each: typeof one): string[] => boardRows(sections([each], "attention"), 1).flatMap(cardAnchors);
+  expect(names(one)).toEqual(names({ ...one, cost_usd: 2 }));
+  expect(names(one)).not.toEqual(names({ ...one, state: "waiting" }));
 });
 
 test("only visible rows are rendered, and the others keep their height", () => {

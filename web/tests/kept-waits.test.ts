@@ -6,7 +6,7 @@ import { agent } from "./fixtures";
 
 function waiting(id: string, parts: Partial<Wait> = {}): OpenWait {
   const wait = { id, opened_at: "2026-01-01T12:00:00Z", held_until: "2026-01-01T13:00:00Z", answered: null, ...parts } as Wait;
-  return { agent: agent({ waits: [wait] }), wait };
+  return { agent: agent({ waits: [wait] }), wait, since: wait.opened_at };
 }
 
 const ids = (waits: { wait: Wait }[]): string[] => waits.map(({ wait }) => wait.id);
@@ -27,6 +27,17 @@ describe("keepWaits", () => {
 it("lists the longest wait first", () => {
   const agents = [waiting("new", { opened_at: "2026-01-01T12:05:00Z" }), waiting("old")].map((each) => each.agent);
   expect(ids(openWaits(agents))).toEqual(["old", "new"]);
+});
+
+it("measures the first wait of a waiting agent like its card on the board", () => {
+  const [first, second] = [waiting("first", { opened_at: "2026-01-01T12:05:00Z" }).wait, waiting("second", { opened_at: "2026-01-01T12:06:00Z" }).wait];
+  const early = agent({ state: "waiting", state_since: "2026-01-01T11:00:00Z", waits: [second, first] });
+  const late = agent({ state: "waiting", state_since: "2026-01-01T12:00:00Z", waits: [waiting("other").wait] });
+  expect(openWaits([late, early]).map(({ wait, since }) => [wait.id, since])).toEqual([
+    ["first", "2026-01-01T11:00:00Z"],
+    ["other", "2026-01-01T12:00:00Z"],
+    ["second", "2026-01-01T12:06:00Z"],
+  ]);
 });
 
 describe("nextWait", () => {

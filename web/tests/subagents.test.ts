@@ -37,6 +37,11 @@ test("running sub-agents come first, finished ones keep their tool calls", () =>
   ]);
 });
 
+test("a finished sub-agent keeps its description", () => {
+  const [found] = subagentHistory([], [call({ subagent_id: "a", subagent_type: "Explore", subagent_description: "find the parser" })]);
+  expect([found!.type, found!.description]).toEqual(["Explore", "find the parser"]);
+});
+
 test("child agents are listed oldest first", () => {
   const parent = agent();
   const late = agent({ parent_id: parent.id, created_at: "2026-01-01T13:00:00Z" });

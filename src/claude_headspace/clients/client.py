@@ -38,6 +38,7 @@ class Capability(StrEnum):
     USAGE = "context usage"
     COST = "cost"
     STATUS_LINE = "read the status line"
+    HTTP_HOOKS = "send hooks over HTTP"
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,13 +62,17 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     pid_variable: str | None = None
     """The variable with the process of the client, in processes that it starts."""
     config_variable: str | None = None
-    """The variable with the config dir."""
+    """The variable with the config dir, or with the directory that contains it."""
+    config_folder: str = ""
+    """The name of the config dir, if the variable names the directory that contains it."""
     default_config_dir: str
     markers: tuple[str, ...] = ()
     """Variables that only processes inside the client have."""
     tool_variables: tuple[str, ...] = ()
     """Variables that the client sets for its tools. A client that a tool starts must not inherit them."""
 
+    reloads_hooks: bool = False
+    """Whether running sessions use changed hooks. Otherwise sessions use them after their next start."""
     outlives_terminal: bool = False
     """Whether its process goes on when its terminal is closed. Nobody can use it then: the agent has ended."""
 

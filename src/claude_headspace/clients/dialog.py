@@ -4,13 +4,14 @@ Some clients can be answered only with keys in their terminal. The module `dialo
 
 Rules
 - Nothing is answered blind. A dialog is answered only if everything that Headspace shows people about the request is on
-  the screen: the command, or every line of every argument. White space is not compared, because the screen wraps lines.
+  the screen: the command, or every line of every argument. A client may show a call in another way: then its package
+  says whether a dialog shows exactly that call. White space is not compared, because the screen wraps lines.
 - A message that the dialog cannot take is not dropped: the answer is refused.
 - A dialog of which a part is not visible is not answered.
 - An option is selected with the arrow keys, one step at a time, so that each step can be checked on the screen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 import msgspec
@@ -19,6 +20,7 @@ from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.text import one_line, strings_in
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer, answers_to_question
+from claude_headspace.kernel.wait.request import Question
 
 MAX_TYPED = 500
 """Characters of a text that is typed into a dialog."""
@@ -37,6 +39,8 @@ class Role(StrEnum):
     """Answers a question with its label."""
     TEXT = "text"
     """Answers a question with a typed text."""
+    SUBMIT = "submit"
+    """Gives the client the answers to several questions, which the dialog lists."""
     OTHER = "other"
 
 
@@ -69,6 +73,8 @@ class Dialog(msgspec.Struct, frozen=True, kw_only=True):
     """The text that was typed into it."""
     decline_key: str = ""
     """The key, as tmux names it, that declines to answer; empty if an option does."""
+    marks: tuple[bool, ...] = ()
+    """Of a dialog with several questions: which of them have an answer. It shows one of them, or all answers."""
     is_complete: bool = True
     """Whether all of it is visible."""
 
@@ -77,6 +83,10 @@ class Dialog(msgspec.Struct, frozen=True, kw_only=True):
         if other is None:
             return False
         return (self.kind, self.text, self.options) == (other.kind, other.text, other.options)
+
+
+ShowsUse = Callable[[Dialog, ToolUse], bool]
+"""Whether a dialog shows all of a call."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -95,7 +105,7 @@ class Key(msgspec.Struct, frozen=True):
 # --- comparing --------------------------------------------------------------------------------------------------------
 
 
-def find_mismatch(dialog: Dialog, wait: Wait, use: ToolUse | None) -> str | None:
+def find_mismatch(dialog: Dialog, wait: Wait, use: ToolUse | None, shows_use: ShowsUse | None = None) -> str | None:
     """Why a dialog is not known to be that of a wait; None if it is. `use` is the call that people were shown."""
     if dialog.kind != wait.kind:
         return f"The dialog on its screen is not a {wait.kind}."
@@ -105,19 +115,48 @@ def find_mismatch(dialog: Dialog, wait: Wait, use: ToolUse | None) -> str | None
         return None if _shows_questions(dialog, wait) else "The dialog on its screen asks something else."
     if use is None:
         return "The request that the dialog belongs to is not in the log."
-    return None if _shows_call(dialog, use) else "The dialog on its screen is about something else."
+    return None if (shows_use or shows_call)(dialog, use) else "The dialog on its screen is about something else."
+
+
+def find_step_mismatch(dialog: Dialog, wait: Wait, number: int) -> str | None:
+    """Why a dialog with several questions does not wait for the answer to this one; None if it does."""
+    if (problem := find_mismatch(dialog, wait, None)) is not None:
+        return problem
+    if not all(dialog.marks[:number]) or any(dialog.marks[number + 1 :]):
+        return "Somebody has answered a part of the dialog."
+    if dialog.marks[number] and not dialog.typed:
+        return "Somebody has answered a part of the dialog."
+    shown = _shows_question(dialog, wait.questions[number])
+    return None if shown else "The dialog on its screen asks something else."
+
+
+def find_review_mismatch(dialog: Dialog, wait: Wait, given: Iterable[str]) -> str | None:
+    """Why a dialog does not list exactly these answers; None if it does."""
+    is_list = dialog.kind == wait.kind and [option.role for option in dialog.options] == [Role.SUBMIT]
+    if not is_list or not dialog.is_complete or len(dialog.marks) != len(wait.questions):
+        return "The dialog on its screen does not list the answers."
+    pairs = zip(wait.questions, given, strict=True)
+    wanted = "".join(squeeze(f"{question.header}→{answer}") for question, answer in pairs)
+    return None if squeeze(dialog.text) == wanted else "The dialog on its screen lists other answers."
 
 
 def _shows_questions(dialog: Dialog, wait: Wait) -> bool:
-    if len(wait.questions) != 1:
+    """Whether it shows one of the questions, and knows of all of them."""
+    if len(wait.questions) != (len(dialog.marks) or 1):
         return False
-    question = wait.questions[0]
+    return any(_shows_question(dialog, question) for question in wait.questions)
+
+
+def _shows_question(dialog: Dialog, question: Question) -> bool:
+    if any(option.role is Role.SUBMIT for option in dialog.options):
+        return False
     labels = [squeeze(option.label) for option in question.options]
     shown = [squeeze(option.label) for option in dialog.options if option.role is Role.ANSWER]
     return labels == shown and _shows(dialog, question.text.splitlines())
 
 
-def _shows_call(dialog: Dialog, use: ToolUse) -> bool:
+def shows_call(dialog: Dialog, use: ToolUse) -> bool:
+    """Whether a dialog shows all of a call."""
     if dialog.arguments:
         return dialog.tool == use.name and squeeze(dialog.arguments) == squeeze(_json(use.input))
     if use.kind is ToolKind.SHELL:
@@ -144,6 +183,12 @@ def squeeze(text: str) -> str:
 
 
 # --- answering --------------------------------------------------------------------------------------------------------
+
+
+def single_answers(wait: Wait, answers: dict[str, str | list[str]]) -> list[str] | None:
+    """The answer to each of several questions; None if one of them has none, or several."""
+    given = [answers_to_question(question, answers) for question in wait.questions]
+    return [each[0] for each in given] if all(len(each) == 1 for each in given) else None
 
 
 def choose(dialog: Dialog, wait: Wait, answer: Answer) -> Choice | Key | str:

@@ -1,16 +1,32 @@
-"""The dialogs of all clients that are answered with keys: how to read them from the screen. Pure."""
+"""The dialogs of all clients that are answered with keys: how to read and compare them. Pure."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from claude_headspace.clients.copilot.dialog import read_dialog as read_copilot_dialog
+from claude_headspace.clients.copilot import dialog as copilot
 from claude_headspace.clients.dialog import Dialog
-from claude_headspace.clients.gemini.dialog import read_dialog as read_gemini_dialog
+from claude_headspace.clients.gemini import dialog as gemini
+from claude_headspace.clients.gemini import edit_dialog as gemini_edits
+from claude_headspace.kernel.tools import ToolUse
 
 ReadDialog = Callable[[Sequence[str]], Dialog | None]
 """Reads the dialog from the lines of a screen, without their colours; None if it shows none."""
 
-DIALOG_READERS: dict[str, ReadDialog] = {
-    "copilot": read_copilot_dialog,
-    "gemini": read_gemini_dialog,
+ShowsCall = Callable[[Dialog, ToolUse, str], bool]
+"""Whether a dialog shows exactly this call, in the directory of the agent."""
+
+
+class DialogReader(NamedTuple):
+    """How to read the dialogs of a client."""
+
+    read: ReadDialog
+    shows_call: ShowsCall
+    asks_several: bool = False
+    """Whether it asks several questions one after the other, and then lists the answers."""
+
+
+DIALOG_READERS: dict[str, DialogReader] = {
+    "copilot": DialogReader(copilot.read_dialog, copilot.shows_call),
+    "gemini": DialogReader(gemini.read_dialog, gemini_edits.shows_call, asks_several=True),
 }
 """The readers by client. Dialogs of other clients are not answered with keys."""

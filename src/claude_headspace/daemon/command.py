@@ -8,12 +8,11 @@ from contextlib import suppress
 from types import FrameType
 from typing import Annotated
 
-import typer
-
 from claude_headspace.config import effective_settings, find_paths, without_password
 from claude_headspace.daemon import serve as server
 from claude_headspace.journal.open import database_url
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.status import NO_ALLOWED_HOSTS, WAITING_FOR_DATABASE, serve_banner
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo
@@ -21,12 +20,12 @@ from claude_headspace.surfaces.client.running_daemon import DaemonInfo
 
 @examples("headspace serve", "headspace serve --port 0")
 def serve(
-    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
+    host: Annotated[str | None, Option("--host", help="Address to listen on.")] = None,
     port: Annotated[
-        int | None, typer.Option("--port", "-p", metavar="PORT", help="Port to listen on; 0 chooses a free port.")
+        int | None, Option("--port", "-p", metavar="PORT", help="Port to listen on; 0 chooses a free port.")
     ] = None,
     until_eof: Annotated[
-        bool, typer.Option("--until-eof", help="Stop when standard input is closed, for example by the parent process.")
+        bool, Option("--until-eof", help="Stop when standard input is closed, for example by the parent process.")
     ] = False,
 ) -> None:
     """Run the daemon in the foreground.

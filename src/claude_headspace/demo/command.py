@@ -9,14 +9,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
-import typer
-
 from claude_headspace.demo.player import Player
 from claude_headspace.demo.sandbox import Sandbox, create_sandbox
 from claude_headspace.demo.scenarios import SCENARIOS
 from claude_headspace.demo.schedule import Scenario, SimulatedAgent, ToldScenario
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.open import open_in_browser
 from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.cli.presentation.setup import demo_intro
@@ -29,20 +28,20 @@ from claude_headspace.surfaces.tui.feed import LiveFeed
 @examples("headspace demo", "headspace demo --tui", "headspace demo --for 60s --speed 4 --print")
 def demo(
     length: Annotated[
-        str | None, typer.Option("--for", metavar="DURATION", help="Stop after this time. Without it: until Ctrl+C.")
+        str | None, Option("--for", metavar="DURATION", help="Stop after this time. Without it: until Ctrl+C.")
     ] = None,
-    tui: Annotated[bool, typer.Option("--tui", help="Show the board in this terminal. Quit it to stop.")] = False,
-    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link, do not open a browser.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Varies the timing. The same seed gives the same timing.")] = 1,
+    tui: Annotated[bool, Option("--tui", help="Show the board in this terminal. Quit it to stop.")] = False,
+    only_print: Annotated[bool, Option("--print", "-p", help="Print the link, do not open a browser.")] = False,
+    seed: Annotated[int, Option("--seed", help="Varies the timing. The same seed gives the same timing.")] = 1,
     speed: Annotated[
-        float, typer.Option("--speed", min=0, help="Speed of time. 0 stops time at the start of the demo.")
+        float, Option("--speed", min=0, help="Speed of time. 0 stops time at the start of the demo.")
     ] = 1.0,
     agents: Annotated[
-        int | None, typer.Option("--agents", min=1, help="Number of agents. Scenarios repeat if there are too few.")
+        int | None, Option("--agents", min=1, help="Number of agents. Scenarios repeat if there are too few.")
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option("--directory", metavar="DIR", help="A new directory instead of a temporary one."),
+        Option("--directory", metavar="DIR", help="A new directory instead of a temporary one."),
     ] = None,
 ) -> None:
     """Run a demo with simulated agents.

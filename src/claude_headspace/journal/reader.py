@@ -4,6 +4,7 @@ The log has no index by time, because every insert would pay for it. Sequence nu
 first event of a time range is found by binary search.
 """
 
+import json
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, func, or_, select
@@ -260,7 +261,20 @@ def _event_conditions(connection: Connection, matching: EventFilter) -> list[Col
         conditions.append(table.seq < matching.before_seq)
     if matching.received_between is not None:
         conditions += _received_between(connection, *matching.received_between)
+    conditions += [_contains(word) for word in matching.words]
     return conditions
+
+
+def _contains(word: str) -> ColumnElement[bool]:
+    """Whether a word occurs in an event or in the name of its agent. JSON may escape other scripts."""
+    table = schema.events.c
+    named = select(schema.roster.c.id).where(schema.roster.c.name.icontains(word, autoescape=True))
+    texts = {word, *(json.dumps(word, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))}
+    return or_(
+        *(column.icontains(word, autoescape=True) for column in (table.name, table.origin, table.anomaly)),
+        *(table.payload.icontains(text, autoescape=True) for text in sorted(texts)),
+        table.agent_id.in_(named),
+    )
 
 
 def _received_between(connection: Connection, since: Micros, until: Micros) -> list[ColumnElement[bool]]:

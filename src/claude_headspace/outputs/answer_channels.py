@@ -5,6 +5,7 @@ A client has a channel if something else than a hook can answer its dialogs: a s
 Rules
 - An open wait that the channel of its client accepts is recorded as held (`WaitHeld`): every surface shows it as
   answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
+- Of several waits of a client that shows one dialog at a time, only that of the shown dialog is answerable.
 - The first answer wins. An answer in the terminal closes the wait like any other.
 - The answer counts as received when the channel has delivered it (`WaitTaken`).
 - An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
@@ -41,6 +42,8 @@ HOLD: Micros = 7 * 24 * 3600 * SECOND
 DELIVERY_SECONDS = 20.0
 """How long a delivery may take."""
 RETRY_SECONDS = 2.0
+SHOWN_SECONDS = 1.0
+"""How often it is checked which one of several dialogs a client shows."""
 SETTLE_SECONDS = 2.0
 """How long a new wait may be without an answer channel before the reason is recorded."""
 
@@ -64,6 +67,14 @@ class GrantingChannel(AnswerChannel, Protocol):
 
     def suggestions(self, agent: Agent, wait: Wait) -> str:
         """What can be granted with the answer, in the client's format (`clients/requests.py`)."""
+
+
+@runtime_checkable
+class OneByOneChannel(AnswerChannel, Protocol):
+    """A channel to a client that shows one dialog at a time, although it reports several."""
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why a wait cannot be answered yet, if several are open; None if the client shows its dialog."""
 
 
 class AnswerChannels(Loop):
@@ -92,6 +103,7 @@ class AnswerChannels(Loop):
         """Waits that could not be answered when they were checked: whether that was a moment ago."""
         self._deliveries: dict[str, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
+        self._is_check_due = False
 
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why it fails, and how many waits can be answered through a channel."""
@@ -160,7 +172,7 @@ class AnswerChannels(Loop):
         wait = next((each for each in agent.waits if each.id == wait_id), None) if agent is not None else None
         if agent is None or wait is None or wait.answered is not None or wait_id in self._deliveries:
             return
-        obstacle = self._find_obstacle(agent, wait)
+        obstacle = await self._find_obstacle(agent, wait)
         if obstacle is None and not wait.held_until:
             until, channel = self._clock() + HOLD, self._channels[agent.client]
             offered = channel.suggestions(agent, wait) if isinstance(channel, GrantingChannel) else ""
@@ -168,9 +180,27 @@ class AnswerChannels(Loop):
         elif obstacle is not None and (wait.held_until or (obstacle != wait.obstacle and self._is_settled(wait_id))):
             await self._recorder.record(WaitReleased(wait_id=wait_id, reason=obstacle), agent_id)
 
-    def _find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+    async def _find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
         """Why a wait cannot be answered. Empty for a question in a text, which has no dialog: a prompt answers it."""
-        return "" if wait.asked_in_text else self._channels[agent.client].find_obstacle(agent, wait)
+        if wait.asked_in_text:
+            return ""
+        channel = self._channels[agent.client]
+        obstacle = channel.find_obstacle(agent, wait)
+        dialogs = sum(1 for each in agent.waits if not each.asked_in_text)
+        if obstacle is not None or dialogs < 2 or not isinstance(channel, OneByOneChannel):
+            return obstacle
+        self._check_again()
+        return await channel.find_shown_obstacle(agent, wait)
+
+    def _check_again(self) -> None:
+        """Check all waits again in a moment: what a client shows changes without an event."""
+        if not self._is_check_due:
+            self._is_check_due = True
+            asyncio.get_running_loop().call_later(SHOWN_SECONDS, self._check_now)
+
+    def _check_now(self) -> None:
+        self._is_check_due = False
+        self._changed.set()
 
     def _is_settled(self, wait_id: str) -> bool:
         """Whether a wait was checked a moment ago. If this is the first time, it is checked again in a moment."""

@@ -8,6 +8,7 @@ Rules
 - The selection moves step by step, and each step is checked on the screen. Enter is pressed only while the wanted
   option is selected and shows the typed text.
 - A dialog into which somebody has typed is left alone.
+- Several questions are answered one after the other. The answers are submitted only if the dialog lists exactly these.
 - An answer counts as delivered when the dialog is gone.
 """
 
@@ -15,9 +16,23 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 
-from claude_headspace.clients.dialog import Choice, Dialog, Key, choose, find_mismatch, squeeze
-from claude_headspace.clients.dialog_readers import ReadDialog
+import msgspec
+
+from claude_headspace.clients.dialog import (
+    Choice,
+    Dialog,
+    Key,
+    ShowsUse,
+    choose,
+    find_mismatch,
+    find_review_mismatch,
+    find_step_mismatch,
+    single_answers,
+    squeeze,
+)
+from claude_headspace.clients.dialog_readers import DialogReader, ReadDialog
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.answers import Answer
@@ -29,7 +44,9 @@ ANSWERABLE = ("permission", "question")
 """The kinds of waits that have a dialog with keys."""
 OTHER_KIND = "Headspace cannot press keys in a dialog of this kind."
 SEVERAL_QUESTIONS = "Headspace can answer only one question at a time with keys, and this dialog has another number."
+SEVERAL_OPTIONS = "Several options can be selected in this dialog, and Headspace can select only one with keys."
 UNKNOWN_REQUEST = "Headspace does not know what this dialog is about."
+NOT_SHOWN = "The agent shows its dialogs one after the other, and this one is not on its screen yet."
 NO_PANE = "Headspace answers this client with keys in tmux, and does not know a tmux pane of the agent."
 SCREEN_SECONDS = 3.0
 """How long a client may take to show the effect of a key."""
@@ -43,8 +60,8 @@ FindCall = Callable[[Wait], ToolUse | None]
 class KeystrokeChannel:
     """Gives answers to the clients of one kind by pressing keys in their panes."""
 
-    def __init__(self, read_dialog: ReadDialog, find_call: FindCall, panes: PaneInput) -> None:
-        self._read_dialog = read_dialog
+    def __init__(self, reader: DialogReader, find_call: FindCall, panes: PaneInput) -> None:
+        self._reader = reader
         self._find_call = find_call
         self._panes = panes
 
@@ -52,11 +69,25 @@ class KeystrokeChannel:
         """Why this wait cannot be answered now; None if its client runs in a pane and its dialog has keys."""
         if wait.kind not in ANSWERABLE:
             return OTHER_KIND
-        if wait.kind == "question" and len(wait.questions) != 1:
-            return SEVERAL_QUESTIONS
+        if wait.kind == "question" and (problem := self._problem_of_questions(wait)) is not None:
+            return problem
         if wait.kind == "permission" and wait.tool is None:
             return UNKNOWN_REQUEST
         return NO_PANE if agent.tmux_pane is None or agent.pid is None else None
+
+    def _problem_of_questions(self, wait: Wait) -> str | None:
+        if len(wait.questions) != 1 and not (wait.questions and self._reader.asks_several):
+            return SEVERAL_QUESTIONS
+        return SEVERAL_OPTIONS if any(question.several for question in wait.questions) else None
+
+    async def find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        """Why one of several waits cannot be answered yet; None if its dialog is on the screen."""
+        return await asyncio.to_thread(self._find_shown_obstacle, agent, wait)
+
+    def _find_shown_obstacle(self, agent: Agent, wait: Wait) -> str | None:
+        use = self._find_call(wait)
+        pane = self._pane(agent, lambda dialog: find_mismatch(dialog, wait, use, self._shows_use(agent)))
+        return None if pane.shows_it() else NOT_SHOWN
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Answer the dialog. Raises `Refused`, with what to do, if it is not the one of the wait."""
@@ -64,8 +95,11 @@ class KeystrokeChannel:
             await asyncio.to_thread(self._deliver, agent, wait, answer)
 
     def _deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
+        if len(wait.questions) > 1 and answer.answers is not None:
+            self._answer_several(agent, wait, answer.answers)
+            return
         use = self._find_call(wait)
-        pane = _DialogPane(agent, self._read_dialog, lambda dialog: find_mismatch(dialog, wait, use))
+        pane = self._pane(agent, lambda dialog: find_mismatch(dialog, wait, use, self._shows_use(agent)))
         dialog = pane.read()
         plan = choose(dialog, wait, answer)
         match plan:
@@ -76,6 +110,31 @@ class KeystrokeChannel:
             case Choice():
                 pane.select(plan)
         pane.wait_until_gone(dialog)
+
+    def _answer_several(self, agent: Agent, wait: Wait, answers: dict[str, str | list[str]]) -> None:
+        """Answer one question after the other, then submit the answers if the dialog lists them."""
+        given = single_answers(wait, answers)
+        if given is None:
+            raise self._pane(agent, lambda _dialog: None).refusal("Its dialog takes one answer to each question.")
+        for number, question in enumerate(wait.questions):
+            pane = self._pane(agent, partial(find_step_mismatch, wait=wait, number=number))
+            dialog = pane.read()
+            one = msgspec.structs.replace(wait, questions=(question,))
+            plan = choose(dialog, one, Answer(answers={question.text: given[number]}))
+            if not isinstance(plan, Choice):
+                raise pane.refusal(plan if isinstance(plan, str) else "Its dialog does not take this answer.")
+            pane.select(plan)
+            pane.wait_until_gone(dialog)
+        pane = self._pane(agent, partial(find_review_mismatch, wait=wait, given=given))
+        dialog = pane.read()
+        pane.press("Enter")
+        pane.wait_until_gone(dialog)
+
+    def _pane(self, agent: Agent, mismatch: Callable[[Dialog], str | None]) -> "_DialogPane":
+        return _DialogPane(agent, self._reader.read, mismatch)
+
+    def _shows_use(self, agent: Agent) -> ShowsUse:
+        return lambda dialog, use: self._reader.shows_call(dialog, use, agent.cwd or "")
 
 
 class _DialogPane:
@@ -93,12 +152,20 @@ class _DialogPane:
 
     def read(self) -> Dialog:
         """The dialog on the screen now. Raises `Refused` if it is not the one of the wait."""
-        dialog = self._wait_for(lambda shown: shown is not None)
+        dialog = self._wait_for(lambda shown: shown is not None and self._mismatch(shown) is None)
         if dialog is None:
             raise self.refusal(f"{self._agent.name} shows no dialog that Headspace can read.")
         if (problem := self._mismatch(dialog)) is not None:
             raise self.refusal(problem)
         return dialog
+
+    def shows_it(self) -> bool:
+        """Whether the dialog of the wait is on the screen at this moment."""
+        try:
+            dialog = self._read()
+        except Refused:
+            return False
+        return dialog is not None and self._mismatch(dialog) is None
 
     def press(self, key: str) -> None:
         """Press a key, if the dialog is still the one of the wait."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.copilot.dialog import read_dialog
+from claude_headspace.clients.copilot.dialog import read_dialog, shows_call
 from claude_headspace.clients.copilot.tools import tool_use
 from claude_headspace.clients.dialog import NO_MESSAGE, Choice, Dialog, Role, choose, find_mismatch
 from claude_headspace.kernel.agent import Wait
@@ -77,8 +77,8 @@ def test_a_dialog_of_a_hook() -> None:
     assert find_mismatch(dialog, wait, call) is None
     for other in (tool_use("bash", {"command": "echo hi"}), tool_use("view", call.input)):
         assert find_mismatch(dialog, wait, other) is not None
-    assert choose(dialog, wait, Answer(decision="deny", message="no")) == NO_MESSAGE
     assert choose(dialog, wait, Answer(decision="deny")) == Choice(1)
+    assert choose(dialog, wait, Answer(decision="deny", message="no")) == NO_MESSAGE
 
 
 def test_a_dialog_that_does_not_fit() -> None:
@@ -138,3 +138,23 @@ def test_a_dialog_above_other_text_is_not_read() -> None:
     text = (SCREENS / "permission-command.txt").read_text().rstrip("\n")
     assert read_dialog([*text.split("\n"), "❯ "]) is None
     assert read_dialog([]) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "fits"),
+    [
+        ("cd /home/dev/app && touch a1 && echo done > b1", True),
+        ("cd /home/dev/app/ && touch a1 && echo done > b1", True),
+        ("touch a1 && echo done > b1", True),
+        ("cd /home/dev && touch a1 && echo done > b1", False),
+        ("cd /home/dev/app/../x && touch a1 && echo done > b1", False),
+        ("cd /home/dev/app; touch a1 && echo done > b1", False),
+        ("cd /home/dev/app && touch a1", False),
+        ("cd $(pwd) && touch a1 && echo done > b1", False),
+    ],
+)
+def test_the_own_directory_is_left_out(command: str, fits: bool) -> None:
+    """Copilot does not show a change to the directory in which it runs. Any other one is a part of the command."""
+    dialog = read("permission-command")
+    assert dialog is not None
+    assert shows_call(dialog, tool_use("bash", {"command": command}), "/home/dev/app") is fits

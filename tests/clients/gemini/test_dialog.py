@@ -4,8 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.clients.dialog import Choice, Dialog, Key, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import (
+    Choice,
+    Dialog,
+    Key,
+    Role,
+    choose,
+    find_mismatch,
+    find_review_mismatch,
+    find_step_mismatch,
+)
 from claude_headspace.clients.gemini.dialog import read_dialog
+from claude_headspace.clients.gemini.edit_dialog import shows_call
 from claude_headspace.clients.gemini.tools import tool_use
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait.answers import Answer
@@ -65,6 +75,114 @@ def test_a_new_file() -> None:
     assert find_mismatch(shown("permission-write"), permission("write_file"), use) is None
     other = tool_use("write_file", {"file_path": "new.txt", "content": "hello\nmoon\n"})
     assert find_mismatch(shown("permission-write"), permission("write_file"), other) is not None
+
+
+CWD = "/home/dev/app"
+
+
+@pytest.mark.parametrize("path", ["new.txt", f"{CWD}/new.txt"])
+def test_a_written_file_is_shown_whole(path: str) -> None:
+    """The dialog names it relative to the directory of the client. Another file, line or directory does not fit."""
+    dialog = shown("permission-write")
+    assert shows_call(dialog, tool_use("write_file", {"file_path": path, "content": "hello\nworld\n"}), CWD)
+    for name, content in ((path, "hello\n"), (path, "hello\nworld\nagain"), (f"{path}x", "hello\nworld\n")):
+        assert not shows_call(dialog, tool_use("write_file", {"file_path": name, "content": content}), CWD)
+    elsewhere = tool_use("write_file", {"file_path": "/tmp/new.txt", "content": "hello\nworld\n"})
+    assert not shows_call(dialog, elsewhere, CWD)
+
+
+def replaces(path: str, old: str, new: str, *, all_of_them: bool = False) -> object:
+    """The input of a replacement."""
+    return {
+        "file_path": path,
+        "old_string": old,
+        "new_string": new,
+        "allow_multiple": all_of_them,
+        "instruction": "Translate the word.",
+    }
+
+
+WORDS = "zwei " + " ".join(f"word{number}" for number in range(60))
+
+
+@pytest.mark.parametrize(
+    ("screen", "given"),
+    [
+        ("permission-edit", replaces("old.txt", "two", "zwei")),
+        ("permission-edit", replaces(f"{CWD}/old.txt", "one\ntwo\n", "one\nzwei\n")),
+        ("permission-edit-long", replaces("notes.txt", "two", WORDS)),
+        ("permission-edit-many", replaces("notes.txt", "line 1", "row 1", all_of_them=True)),
+    ],
+)
+def test_an_edit_is_shown_as_a_diff(screen: str, given: object) -> None:
+    """The text before, with the replacement of the call, is the text after."""
+    assert shows_call(shown(screen), tool_use("replace", given), CWD)
+
+
+@pytest.mark.parametrize(
+    ("screen", "given"),
+    [
+        ("permission-edit", replaces("other.txt", "two", "zwei")),
+        ("permission-edit", replaces("/tmp/old.txt", "two", "zwei")),
+        ("permission-edit", replaces("old.txt", "two", "zwo")),
+        ("permission-edit", replaces("old.txt", "one", "zwei")),
+        ("permission-edit", replaces("old.txt", "two\nthree", "zwei")),
+        ("permission-edit", replaces("old.txt", "", "zwei")),
+        ("permission-edit", replaces("old.txt", "two", "two")),
+        ("permission-edit-long", replaces("notes.txt", "two", f"{WORDS} and more")),
+        ("permission-edit-many", replaces("notes.txt", "line 1", "row 1")),
+        ("permission-write", replaces("new.txt", "hello", "world")),
+        ("permission-command", replaces("new.txt", "hello", "world")),
+    ],
+)
+def test_another_edit_does_not_fit(screen: str, given: object) -> None:
+    """Another file, another text before or after, or one occurrence instead of all."""
+    assert not shows_call(shown(screen), tool_use("replace", given), CWD)
+
+
+def test_other_calls_are_compared_as_they_are() -> None:
+    """A command is shown completely."""
+    use = tool_use("run_shell_command", {"command": "touch a1 && echo done > b1"})
+    assert shows_call(shown("permission-command"), use, CWD)
+    assert not shows_call(shown("permission-command"), tool_use("run_shell_command", {"command": "touch a1"}), CWD)
+
+
+THREE = Wait(
+    id="w",
+    agent_id="a",
+    kind="question",
+    opened_at=1,
+    text="",
+    questions=(
+        Question("What name?", "Name"),
+        Question("Which colour?", "Which co", (Option("Red"), Option("Blue"))),
+        Question("Really?", "Sure", (Option("Yes"), Option("No"))),
+    ),
+)
+
+
+def test_several_questions() -> None:
+    """One of them is shown, with marks for those that have an answer. Each is answered in its turn."""
+    first, second = shown("questions-first"), shown("questions-second-typed")
+    assert (first.marks, second.marks) == ((False, False, False), (True, True, False))
+    assert [find_step_mismatch(first, THREE, number) is None for number in range(3)] == [True, False, False]
+    assert [find_step_mismatch(second, THREE, number) is None for number in range(3)] == [False, True, False]
+    assert second.typed == "dark green"
+    assert find_mismatch(first, THREE, None) is None
+    assert choose(first, THREE, Answer(decision="deny")) == Key("Escape")
+    assert find_mismatch(first, asked("What name?"), None) is not None
+    begun = shown("questions-first", ("□ Sure", "✓ Sure"))
+    assert find_step_mismatch(begun, THREE, 0) == "Somebody has answered a part of the dialog."
+
+
+def test_the_answers_are_listed_before_they_are_submitted() -> None:
+    """They must be exactly those that were given."""
+    review = shown("questions-review")
+    assert [option.role for option in review.options] == [Role.SUBMIT]
+    assert find_review_mismatch(review, THREE, ["Bob", "dark green", "Yes"]) is None
+    assert find_review_mismatch(review, THREE, ["Bob", "dark green", "No"]) is not None
+    assert find_review_mismatch(shown("questions-first"), THREE, ["Bob", "dark green", "Yes"]) is not None
+    assert find_mismatch(review, THREE, None) is not None
 
 
 def test_an_edit_and_a_fetch() -> None:

@@ -88,7 +88,7 @@ def test_an_old_session_is_imported_once(database: Path, tmp_path: Path) -> None
     archive = Archive(tmp_path / "home")
     [done], [listed] = import_all(archive)
     assert (done.events, done.known) == (5, 0)
-    assert listed == ImportableFile(f"{database}/{SESSION}", 5, 5)
+    assert listed == ImportableFile(f"{database}/{SESSION}", 5, 5, followed=True)
     [agent] = archive.journal.agents(ended_after=0)
     assert (agent.client, agent.state, agent.project.root) == ("opencode", "ended", "/home/sam/code/app")
     [again], _ = import_all(Archive(tmp_path / "home", archive.journal))

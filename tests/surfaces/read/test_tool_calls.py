@@ -119,3 +119,17 @@ def test_calls_of_sub_agents() -> None:
     )
     assert (own.subagent_id, own.subagent_type) == (None, None)
     assert (other.subagent_id, other.subagent_type) == ("sub-1", "Explore")
+
+
+def test_calls_of_a_finished_sub_agent_have_its_description() -> None:
+    """The description that the client reported while the sub-agent ran."""
+    sub = {"agent_id": "sub-1", "agent_type": "Explore"}
+    task = {"id": "sub-1", "type": "subagent", "status": "running", "description": "find the parser"}
+    [call] = calls_after(
+        ("SubagentStart", sub),
+        ("PreToolUse", bash("b", **sub)),
+        ("PostToolUse", bash("b", **sub)),
+        ("Stop", {"last_assistant_message": "It runs.", "background_tasks": [task]}),
+        ("SubagentStop", sub),
+    )
+    assert call.subagent_description == "find the parser"

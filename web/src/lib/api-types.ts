@@ -706,6 +706,7 @@ export interface paths {
                     origins?: string;
                     client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
+                    text?: string;
                 };
                 header?: never;
                 path?: never;
@@ -748,6 +749,7 @@ export interface paths {
                     origins?: string;
                     client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
                     odd?: boolean;
+                    text?: string;
                 };
                 header?: never;
                 path: {
@@ -2125,6 +2127,8 @@ export interface components {
             summary: string;
             subagent_id: string | null;
             subagent_type: string | null;
+            /** @default null */
+            subagent_description?: string | null;
             started_at: string;
             ended_at: string | null;
             outcome: string;
@@ -2216,6 +2220,8 @@ export interface components {
             arguments?: Record<string, unknown>;
             /** @default  */
             path?: string;
+            /** @default [] */
+            paths?: string[];
             /** @default true */
             complete?: boolean;
             /** @default 0 */
@@ -2568,6 +2574,8 @@ export interface components {
         CheckGroup: {
             name: string;
             checks: components["schemas"]["Check"][];
+            /** @default  */
+            client?: string;
         };
         Check: {
             name: string;
@@ -2625,6 +2633,8 @@ export interface components {
             path: string;
             size: number;
             done: number;
+            /** @default false */
+            followed?: boolean;
         };
         ImportResult: {
             path: string;

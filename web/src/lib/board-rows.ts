@@ -51,6 +51,38 @@ function cardRows(section: Section, columns: number): CardRow[] {
   return rows;
 }
 
+/** Names of the cards in a row. A card that moves to another section gets another name: the view does not follow it. */
+export function cardAnchors(row: Row): string[] {
+  return row.kind === "cards" ? row.agents.map((agent) => `${agent.id} ${agent.state}`) : [];
+}
+
+interface AnchoredRow {
+  anchors: string[];
+  height: number;
+}
+
+/** The scroll position that keeps the first visible item in its place when the rows change. At the top, the view stays there. */
+export function anchoredPosition(before: AnchoredRow[], after: AnchoredRow[], top: number, viewport: number): number {
+  if (top <= 0) return top;
+  const starts = new Map<string, number>();
+  eachStart(after, (row, start) => row.anchors.forEach((name) => starts.set(name, start)));
+  let position: number | null = null;
+  eachStart(before, (row, start) => {
+    const isVisible = start >= top && start < top + viewport;
+    const name = isVisible && position === null ? row.anchors.find((each) => starts.has(each)) : undefined;
+    if (name !== undefined) position = top + starts.get(name)! - start;
+  });
+  return position ?? top;
+}
+
+function eachStart(rows: AnchoredRow[], call: (row: AnchoredRow, start: number) => void): void {
+  let start = 0;
+  for (const row of rows) {
+    call(row, start);
+    start += row.height;
+  }
+}
+
 export interface VisibleRange {
   from: number;
   to: number;

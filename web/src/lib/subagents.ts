@@ -5,6 +5,8 @@ import type { Agent, Subagent, ToolCall } from "./types";
 export interface SubagentRecord {
   id: string;
   type: string;
+  /** What it was started for; empty if that is unknown. */
+  description: string;
   /** Null if it has finished. */
   running: Subagent | null;
   calls: ToolCall[];
@@ -15,19 +17,24 @@ export interface SubagentRecord {
 export function subagentHistory(running: Subagent[], calls: ToolCall[]): SubagentRecord[] {
   const records = new Map<string, SubagentRecord>();
   for (const subagent of running) {
-    const { id, type, started_at: startedAt } = subagent;
-    records.set(id, { id, type: type || "sub-agent", running: subagent, calls: [], startedAt });
+    const { id, type, description, started_at: startedAt } = subagent;
+    records.set(id, { id, type: type || "sub-agent", description, running: subagent, calls: [], startedAt });
   }
   for (const call of calls) {
     const id = call.subagent_id;
     if (id === null) continue;
-    const record = records.get(id) ?? { id, type: call.subagent_type || "sub-agent", running: null, calls: [], startedAt: call.started_at };
+    const record = records.get(id) ?? finishedRecord(id, call);
     record.calls.push(call);
     records.set(id, record);
   }
   return [...records.values()].toSorted(
     (a, b) => Number(b.running !== null) - Number(a.running !== null) || parseTime(b.startedAt) - parseTime(a.startedAt),
   );
+}
+
+function finishedRecord(id: string, call: ToolCall): SubagentRecord {
+  const [type, description] = [call.subagent_type || "sub-agent", call.subagent_description ?? ""];
+  return { id, type, description, running: null, calls: [], startedAt: call.started_at };
 }
 
 /** The agents that an agent started, oldest first. */

@@ -32,6 +32,7 @@ CLIENT = Client(
         Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
         Capability.COST: "Copilot CLI reports tokens and premium requests but no prices.",
         Capability.STATUS_LINE: "Copilot CLI does not report its status to a status line.",
+        Capability.HTTP_HOOKS: "Hooks of Copilot CLI are commands: it sends none over HTTP.",
     },
     notes={
         Capability.STATE: "From hooks, `events.jsonl` and lock files. Permissions, interrupts and errors take 0.2 s.",

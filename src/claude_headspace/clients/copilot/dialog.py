@@ -12,8 +12,13 @@ Rules
 
 import re
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from claude_headspace.clients.dialog import Dialog, DialogOption, Role
+from claude_headspace.clients.dialog import shows_call as dialog_shows_call
+from claude_headspace.kernel.tools import ToolUse
 
 _PERMISSION_KEYS = "↑/↓ to navigate · enter to select · esc to cancel"
 _QUESTION_KEYS = (
@@ -30,6 +35,8 @@ _TOOL, _ARGUMENTS = "Tool: ", "Args: "
 _OTHER = "Other (type your answer"
 _PLACEHOLDER = "Type your answer..."
 _MIN_LINE = 20
+_CHANGE = re.compile(r"\s*cd\s+([^\s'\"\\$`~*?;&|()<>]+)\s*&&\s*(\S.*)", re.DOTALL)
+"""A command that first changes the directory, which is written out."""
 
 
 def read_dialog(lines: Sequence[str]) -> Dialog | None:
@@ -38,6 +45,15 @@ def read_dialog(lines: Sequence[str]) -> Dialog | None:
     while shown and not shown[-1]:
         shown.pop()
     return _read_permission(shown) or _read_question(shown)
+
+
+def shows_call(dialog: Dialog, use: ToolUse, cwd: str) -> bool:
+    """Whether a dialog shows exactly this call. It leaves out a change to the directory in which the client runs."""
+    found = _CHANGE.fullmatch(use.command)
+    if found is not None and cwd and found.group(1).rstrip("/") == cwd.rstrip("/"):
+        inside = msgspec.structs.replace(use, command=found.group(2))
+        return dialog_shows_call(dialog, use) or dialog_shows_call(dialog, inside)
+    return dialog_shows_call(dialog, use)
 
 
 # --- permissions ------------------------------------------------------------------------------------------------------
@@ -78,7 +94,7 @@ def _unbox(row: str) -> str:
     return row[2:-1].strip() if _is_inside(row) else row
 
 
-def _request(inner: Sequence[str]) -> dict[str, str]:
+def _request(inner: Sequence[str]) -> dict[str, Any]:
     """What the inner box shows: a command, or the call that a hook asks about."""
     if len(inner) > 1 and inner[0].startswith(_TOOL) and inner[1].startswith(_ARGUMENTS):
         arguments = "\n".join(inner[1:]).removeprefix(_ARGUMENTS)

@@ -1,23 +1,36 @@
-"""The dialogs of Gemini CLI, read from its screen: permissions, and single questions. Pure.
+"""The dialogs of Gemini CLI, read from its screen: permissions and questions. Pure.
 
 A dialog is a box at the bottom of the screen. A permission shows what it is about, in an inner box the command or the
 change, and numbered options. A question has numbered options, the last of which takes a text, or only a line for a
-text. Recorded with 0.61.0.
+text. Several questions are asked one after the other; a row above them shows which ones have an answer, and at the end
+all answers are listed. Recorded with 0.61.0.
 
 Rules
 - The dialog is the last thing on the screen. Text above it may look like one.
-- Options, titles and keys that are not known make no dialog. Several answers at a time cannot be given.
+- Options, titles and keys that are not known make no dialog. Several answers to one question cannot be
+  given.
 """
 
 import re
 from collections.abc import Sequence
+
+import msgspec
 
 from claude_headspace.clients.dialog import Dialog, DialogOption, Role
 
 _ALLOW = "Allow once"
 _DENY = "No, suggest changes (esc)"
 _QUESTION_TITLE = "Answer Questions"
-_QUESTION_KEYS = ("Enter to select · ↑/↓ to navigate · Esc to cancel", "Enter to submit · Esc to cancel")
+_QUESTION_KEYS = (
+    "Enter to select · ↑/↓ to navigate · Esc to cancel",
+    "Enter to submit · Esc to cancel",
+    "Enter to select · ←/→ to switch questions · Esc to cancel",
+    "Enter to submit · Tab/Shift+Tab to switch questions · Esc to cancel",
+)
+_REVIEW_TITLE = "Review your answers:"
+_REVIEW_KEYS = "Enter to submit · Tab/Shift+Tab to edit answers · Esc to cancel"
+_TABS = re.compile(r"← (?:[□✓] .+? │ )+≡ Review →")
+_MARK = re.compile(r"(?:← |│ )([□✓]) ")
 _OTHER = "Enter a custom value"
 _PLACEHOLDER = "Enter your response"
 _DECLINE_KEY = "Escape"
@@ -89,9 +102,28 @@ def _inner_text(rows: Sequence[str]) -> str:
 
 
 def _read_question(rows: Sequence[str], is_complete: bool) -> Dialog | None:
-    if len(rows) < 4 or rows[0].strip() != _QUESTION_TITLE or rows[-1].strip() not in _QUESTION_KEYS:
+    if len(rows) < 4 or rows[0].strip() != _QUESTION_TITLE or rows[-1].strip() not in (*_QUESTION_KEYS, _REVIEW_KEYS):
         return None
     body = [row for row in rows[1:-1] if row]
+    marks: tuple[bool, ...] = ()
+    if body and _TABS.fullmatch(body[0].strip()):
+        marks = tuple(mark == "✓" for mark in _MARK.findall(body.pop(0)))
+    if rows[-1].strip() == _REVIEW_KEYS:
+        return _read_review(body, marks, is_complete)
+    found = _read_one_question(body, is_complete)
+    return msgspec.structs.replace(found, marks=marks) if found is not None else None
+
+
+def _read_review(rows: Sequence[str], marks: tuple[bool, ...], is_complete: bool) -> Dialog | None:
+    """The list of all answers."""
+    if not marks or not rows or rows[0].strip() != _REVIEW_TITLE:
+        return None
+    text = "\n".join(row.strip() for row in rows[1:])
+    found = _question(text, (DialogOption("Submit", Role.SUBMIT),), 0, "", is_complete)
+    return msgspec.structs.replace(found, marks=marks)
+
+
+def _read_one_question(body: Sequence[str], is_complete: bool) -> Dialog | None:
     first = next((at for at, row in enumerate(body) if _OPTION.fullmatch(row) or row.startswith(_INPUT)), None)
     if first is None:
         return None

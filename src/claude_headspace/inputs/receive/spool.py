@@ -31,12 +31,11 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients import catalog
 from claude_headspace.errors import BadRequest, HeadspaceError, JournalUnavailable
 from claude_headspace.inputs.receive.directory_watch import DirectoryWatch
 from claude_headspace.inputs.receive.receiver import HookReceiver
+from claude_headspace.inputs.receive.spool_notes import MAX_NOTES_BYTES, client_of_file, notes_decoder
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
-from claude_headspace.kernel.tolerant_json import UNREADABLE
 from claude_headspace.ports import Clock, HookCounters, Received
 
 log = structlog.get_logger(__name__)
@@ -52,12 +51,9 @@ GATHER_SECONDS = 0.002
 CATCH_UP_SECONDS = 0.1
 """How long a hook that asks waits for earlier events in the spool."""
 ABANDONED_AFTER: Micros = 60 * SECOND
-MAX_NOTES_BYTES = 64 * 1024
 MAX_BATCH_FILES = 256
 MAX_BATCH_BYTES = 16 * 1024 * 1024
 MAX_REJECTED = 1_000
-
-_notes_decoder = msgspec.json.Decoder(dict[str, str])
 
 
 class SpoolFile(NamedTuple):
@@ -351,16 +347,6 @@ class SpoolReader(Loop):
         return self.running, self.failure, ", ".join(parts)
 
 
-def client_of_file(path: Path) -> str:
-    """The client that a spool file names, also if nothing else in it can be read; otherwise Claude Code."""
-    try:
-        with path.open("rb") as file:
-            notes = _notes_decoder.decode(file.readline(MAX_NOTES_BYTES))
-    except (OSError, *UNREADABLE):
-        return catalog.DEFAULT
-    return notes.get("client") or catalog.DEFAULT
-
-
 def _file_name(envelope: Envelope) -> str:
     return f"{envelope.fired_at / SECOND:.6f}-{envelope.id}.json"
 
@@ -483,7 +469,7 @@ def read_file(path: Path, max_payload_bytes: int, now: Micros) -> SpoolFile | No
             raise BadSpoolFile("it is incomplete and was abandoned")
         return None
     try:
-        notes = _notes_decoder.decode(head.decode("utf-8", "replace"))
+        notes = notes_decoder.decode(head.decode("utf-8", "replace"))
     except msgspec.DecodeError as error:
         raise BadSpoolFile(f"its notes cannot be decoded: {error}") from error
     return SpoolFile(path, notes, payload[:-1], found.st_mtime_ns // 1_000)

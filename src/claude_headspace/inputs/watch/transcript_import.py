@@ -7,12 +7,12 @@ Tool calls and the work of sub-agents are not imported.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
-from claude_headspace.clients import catalog
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.import_sources import import_source
@@ -33,6 +33,15 @@ class ImportableFile(msgspec.Struct, frozen=True):
     path: str
     size: int
     done: int
+    followed: bool = False
+    """Whether the session is known already: its file was followed, or an agent has it."""
+
+
+class ImportStore(PositionStore, Protocol):
+    """Where the import finds positions and sessions."""
+
+    def agent_by_session(self, session_id: str) -> Agent | None:
+        """The agent that owns a session of the client."""
 
 
 class ImportResult(msgspec.Struct, frozen=True):
@@ -52,14 +61,14 @@ class TranscriptImport:
     def __init__(
         self,
         config_dirs: Callable[[], Sequence[Path]],
-        positions: PositionStore,
+        positions: ImportStore,
         submit: Submit,
         envelopes: EnvelopeBuilder,
         registry: SessionRegistry,
     ) -> None:
         self._source = import_source(envelopes.client, config_dirs)
-        is_default = envelopes.client == catalog.DEFAULT
-        self._reader = f"import:{envelopes.host}" if is_default else f"import:{envelopes.host}:{envelopes.client}"
+        self._reader = envelopes.reader("import")
+        self._follower = envelopes.reader("tail")
         self._clock = envelopes.clock
         self._store = positions
         self._submit = submit
@@ -71,11 +80,20 @@ class TranscriptImport:
         return await asyncio.to_thread(self._list_files)
 
     def _list_files(self) -> list[ImportableFile]:
-        known = self._store.positions(self._reader)
+        known, followed = self._store.positions(self._reader), self._store.positions(self._follower)
         return [
-            ImportableFile(path, size, min(known[path].offset, size) if path in known else 0)
+            ImportableFile(
+                path, size, min(known[path].offset, size) if path in known else 0, self._is_followed(path, followed)
+            )
             for path, size in self._source.list()
         ]
+
+    def _is_followed(self, path: str, followed: Mapping[str, Position]) -> bool:
+        """Whether lines of a file were read while it was written, or hooks reported the session."""
+        if path in followed and followed[path].at:
+            return True
+        session_id = self._source.session_of(path)
+        return bool(session_id) and self._store.agent_by_session(session_id) is not None
 
     def has(self, path: str) -> bool:
         """Whether a path is one of these sessions."""

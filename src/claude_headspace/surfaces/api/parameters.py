@@ -15,6 +15,7 @@ from claude_headspace.surfaces.text.timestamps import parse_time
 
 MAX_LIMIT = 1_000
 MAX_BODY_BYTES = 64 * 1024
+MAX_WORDS = 20
 
 LIMIT = Parameter(
     "limit",
@@ -87,6 +88,14 @@ def read_flag(request: Request, name: str) -> bool:
 def read_list(request: Request, name: str) -> frozenset[str]:
     """A parameter with comma-separated values."""
     return frozenset(value for value in request.query_params.get(name, "").split(",") if value)
+
+
+def read_words(request: Request, name: str) -> tuple[str, ...]:
+    """A parameter with words, separated by white space."""
+    words = tuple(request.query_params.get(name, "").replace("\0", " ").split())
+    if len(words) > MAX_WORDS:
+        raise BadRequest("bad_parameter", f"`{name}` has at most {MAX_WORDS} words.", "Use fewer words.")
+    return words
 
 
 def read_time(request: Request, name: str, now: Micros) -> Micros | None:

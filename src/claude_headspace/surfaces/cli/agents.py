@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import (
     AgentArgument,
     AsJson,
@@ -38,10 +37,10 @@ LAST_TURNS = 10
     "headspace list --json | jq -r '.[].name'",
 )
 def list_agents(
-    state: Annotated[State | None, typer.Option("--state", "-s", help="Only agents in this state.")] = None,
+    state: Annotated[State | None, Option("--state", "-s", help="Only agents in this state.")] = None,
     project: ProjectOption = None,
     client: ClientOption = None,
-    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
+    show_all: Annotated[bool, Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List agents, those that need you first."""
@@ -61,7 +60,7 @@ def list_agents(
 @examples("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")
 def show(
     agent: AgentArgument,
-    full: Annotated[bool, typer.Option("--full", help="Shorten no request, however long it is.")] = False,
+    full: Annotated[bool, Option("--full", help="Shorten no request, however long it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one agent: its state, requests, grants and last turns."""
@@ -81,7 +80,7 @@ def show(
 @examples("headspace why calm-otter", "headspace why calm-otter --last 100")
 def why(
     agent: AgentArgument,
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 20,
+    last: Annotated[int, Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Explain the current state of an agent.
@@ -107,9 +106,7 @@ def why(
 @examples("headspace rename calm-otter login-fix")
 def rename(
     agent: AgentArgument,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The new name: lowercase letters, digits, dots and dashes.")
-    ],
+    name: Annotated[str, Argument("NAME", help="The new name: lowercase letters, digits, dots and dashes.")],
     as_json: AsJson = False,
 ) -> None:
     """Rename an agent."""

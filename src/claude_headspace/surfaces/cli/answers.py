@@ -1,10 +1,10 @@
 """CLI commands that answer an agent: `approve`, `deny`, `answer`."""
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
-import typer
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.text import count
@@ -13,6 +13,7 @@ from claude_headspace.kernel.wait.options import find_unknown_number, not_an_opt
 from claude_headspace.kernel.wait.request import Field
 from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
@@ -22,7 +23,7 @@ from claude_headspace.surfaces.text.labels import answer_result, wait_text
 
 WaitOption = Annotated[
     str | None,
-    typer.Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `headspace show`."),
+    Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `headspace show`."),
 ]
 INCOMPLETE = "Headspace does not have the complete request."
 OBJECT_HINT = "Pass a JSON object in single quotes."
@@ -33,19 +34,19 @@ def approve(
     agent: AgentArgument,
     grant: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--grant", "-g", metavar="ID", help="Also grant this suggestion; repeatable. `headspace show` lists them."
         ),
     ] = None,
     always: Annotated[
-        bool, typer.Option("--always", "-a", help="Lists what can be granted. Use --grant ID to grant it.")
+        bool, Option("--always", "-a", help="Lists what can be granted. Use --grant ID to grant it.")
     ] = False,
     new_input: Annotated[
-        str | None, typer.Option("--input", metavar="JSON", help="Run the tool with this input instead.")
+        str | None, Option("--input", metavar="JSON", help="Run the tool with this input instead.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     incomplete: Annotated[
-        bool, typer.Option("--incomplete", help="Approve even if Headspace does not have the complete request.")
+        bool, Option("--incomplete", help="Approve even if Headspace does not have the complete request.")
     ] = False,
     wait: WaitOption = None,
     as_json: AsJson = False,
@@ -73,7 +74,7 @@ def approve(
         question = "Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"
         question = "Allow it with the changed input?" if new_input is not None else question
         if not output.confirm(question if is_accepted else f"{INCOMPLETE} {question}"):
-            raise typer.Exit(1)
+            sys.exit(1)
         shown = []
     elif not is_accepted:
         hint = f"`headspace show {target.name} --full` shows what it has. --incomplete approves it all the same."
@@ -85,7 +86,7 @@ def approve(
 def deny(
     agent: AgentArgument,
     message: Annotated[
-        str, typer.Option("--message", "-m", help="Message to the agent: the reason, or what to do instead.")
+        str, Option("--message", "-m", help="Message to the agent: the reason, or what to do instead.")
     ] = "",
     wait: WaitOption = None,
     as_json: AsJson = False,
@@ -107,19 +108,19 @@ def answer(
     agent: AgentArgument,
     answers: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ANSWER",
+        Argument(
+            "ANSWER",
             help="One per question, in order: the number of an option, its label, or free text. Separate several "
             "choices with commas.",
         ),
     ] = None,
-    action: Annotated[str | None, typer.Option("--action", help="For an MCP form: accept, decline or cancel.")] = None,
+    action: Annotated[str | None, Option("--action", help="For an MCP form: accept, decline or cancel.")] = None,
     fields: Annotated[
         list[str] | None,
-        typer.Option("--field", "-f", metavar="NAME=VALUE", help="A field of the form; repeatable. Implies accept."),
+        Option("--field", "-f", metavar="NAME=VALUE", help="A field of the form; repeatable. Implies accept."),
     ] = None,
     content: Annotated[
-        str | None, typer.Option("--content", metavar="JSON", help="The complete form, with --action accept.")
+        str | None, Option("--content", metavar="JSON", help="The complete form, with --action accept.")
     ] = None,
     wait: WaitOption = None,
     as_json: AsJson = False,

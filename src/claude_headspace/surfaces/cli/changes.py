@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
 from claude_headspace.surfaces.cli.presentation.changes import change_lines, stat_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -15,9 +14,9 @@ def diff(
     agent: AgentArgument,
     command: Annotated[
         str | None,
-        typer.Option("--command", "-c", help="Only one command: its number (1 is the first), its id, or `latest`."),
+        Option("--command", "-c", help="Only one command: its number (1 is the first), its id, or `latest`."),
     ] = None,
-    stat: Annotated[bool, typer.Option("--stat", help="List the files and counts without diffs.")] = False,
+    stat: Annotated[bool, Option("--stat", help="List the files and counts without diffs.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what an agent changed: files, diffs and commits.

@@ -1,10 +1,10 @@
 """Every CLI command, except those that `main` adds.
 
-An entry names the function that runs; `lazy` imports it when the command is invoked. The summary is the first line of
-the function's docstring, as a test ensures.
+An entry names the function that runs; `arguments.tree` imports it when the command is invoked. The summary is the
+first line of the function's docstring, as a test ensures.
 """
 
-from claude_headspace.surfaces.cli.lazy import Command, Group
+from claude_headspace.surfaces.cli.arguments.tree import Command, Group
 
 COMMANDS = (
     Command("up", ".up:up", "Start Headspace, install the hooks and open the dashboard."),
@@ -14,8 +14,8 @@ COMMANDS = (
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),
     Command("top", ".top:top", "Show the board full screen, live."),
-    Command("run", ".run:run", "Start a client as a registered agent.", forwards_arguments=True),
-    Command("resume", ".run:resume", "Resume an ended agent in this terminal.", forwards_arguments=True),
+    Command("run", ".run:run", "Start a client as a registered agent."),
+    Command("resume", ".run:resume", "Resume an ended agent in this terminal."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent."),
     Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),
@@ -70,9 +70,7 @@ GROUPS = (
         "mission",
         "Start agents that work on their own, and see the results.",
         (
-            Command(
-                "start", ".missions:start", "Start an agent that works on a goal on its own.", forwards_arguments=True
-            ),
+            Command("start", ".missions:start", "Start an agent that works on a goal on its own."),
             Command("list", ".missions:list_missions", "List missions."),
             Command("show", ".missions:show", "Show a mission: its sessions, timeline and outcome."),
             Command("finish", ".missions:finish", "Close a mission with an outcome."),

@@ -6,9 +6,8 @@ They use the socket of the daemon. It needs no token, and it identifies the agen
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples, now, parse_object, read_text
 from claude_headspace.surfaces.cli.presentation.efforts import effort_lines, effort_table
 from claude_headspace.surfaces.client.socket_client import send_command
@@ -18,9 +17,9 @@ Json = dict[str, Any]
 
 EffortOption = Annotated[
     str | None,
-    typer.Option("--effort", "-e", metavar="ID", help="Which effort; default: that of this agent and directory."),
+    Option("--effort", "-e", metavar="ID", help="Which effort; default: that of this agent and directory."),
 ]
-TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The text; `-` reads standard input.")]
+TextArgument = Annotated[str, Argument("TEXT", help="The text; `-` reads standard input.")]
 OBJECT_HINT = "Quote it: '{\"heartbeat_limit\": 20}'."
 
 
@@ -29,26 +28,22 @@ OBJECT_HINT = "Quote it: '{\"heartbeat_limit\": 20}'."
     "headspace effort start fix --metadata '{\"heartbeat_limit\": 20}'",
 )
 def start(
-    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill, such as brainstorm.")],
+    skill: Annotated[str, Argument("SKILL", help="The skill, such as brainstorm.")],
     task: Annotated[
-        str | None, typer.Option("--task", metavar="DIR", help="Directory of the task; default: the project.")
+        str | None, Option("--task", metavar="DIR", help="Directory of the task; default: the project.")
     ] = None,
-    title: Annotated[str, typer.Option("--title", help="Title of the task.")] = "",
-    keyword: Annotated[
-        list[str] | None, typer.Option("--keyword", help="Keyword to find the task by; repeatable.")
-    ] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Mode of the skill.")] = "",
-    phase: Annotated[
-        str | None, typer.Option("--phase", help="First phase; default: the first one of the skill.")
-    ] = None,
+    title: Annotated[str, Option("--title", help="Title of the task.")] = "",
+    keyword: Annotated[list[str] | None, Option("--keyword", help="Keyword to find the task by; repeatable.")] = None,
+    mode: Annotated[str, Option("--mode", help="Mode of the skill.")] = "",
+    phase: Annotated[str | None, Option("--phase", help="First phase; default: the first one of the skill.")] = None,
     preload: Annotated[
         list[str] | None,
-        typer.Option("--preload", metavar="FILE", help="File that every new session reads; repeatable."),
+        Option("--preload", metavar="FILE", help="File that every new session reads; repeatable."),
     ] = None,
     manager: Annotated[
-        str | None, typer.Option("--manager", metavar="AGENT", help="Agent that receives the messages of the team.")
+        str | None, Option("--manager", metavar="AGENT", help="Agent that receives the messages of the team.")
     ] = None,
-    metadata: Annotated[str, typer.Option("--metadata", metavar="JSON", help="Limits, guards and gates.")] = "{}",
+    metadata: Annotated[str, Option("--metadata", metavar="JSON", help="Limits, guards and gates.")] = "{}",
     as_json: AsJson = False,
 ) -> None:
     """Start an effort in this directory.
@@ -72,9 +67,7 @@ def start(
 
 @examples("headspace effort list", "headspace effort list --all")
 def list_efforts(
-    show_all: Annotated[
-        bool, typer.Option("--all", "-a", help="Efforts of all directories, with finished ones.")
-    ] = False,
+    show_all: Annotated[bool, Option("--all", "-a", help="Efforts of all directories, with finished ones.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the active efforts of this directory."""
@@ -87,7 +80,7 @@ def list_efforts(
 @examples("headspace effort show", "headspace effort show 019d3a5b", "headspace effort show --json | jq .messages")
 def show(
     reference: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Which effort; default: that of this agent and directory.")
+        str | None, Argument("ID", help="Which effort; default: that of this agent and directory.")
     ] = None,
     effort: EffortOption = None,
     as_json: AsJson = False,
@@ -112,7 +105,7 @@ def _context_lines(found: Json) -> list[output.Line]:
 
 @examples("headspace effort phase testing")
 def phase(
-    name: Annotated[str, typer.Argument(metavar="PHASE", help="The phase to move to.")],
+    name: Annotated[str, Argument("PHASE", help="The phase to move to.")],
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -131,7 +124,7 @@ def log(text: TextArgument, effort: EffortOption = None, as_json: AsJson = False
 
 @examples('headspace effort set \'{"gates": {"directives": ["AGENTS.md"]}}\'')
 def configure(
-    metadata: Annotated[str, typer.Argument(metavar="JSON", help="Fields and values; null removes a field.")],
+    metadata: Annotated[str, Argument("JSON", help="Fields and values; null removes a field.")],
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -152,7 +145,7 @@ def inject(text: TextArgument, effort: EffortOption = None, as_json: AsJson = Fa
 def dehydrate(
     text: TextArgument,
     file: Annotated[
-        list[str] | None, typer.Option("--file", "-f", help="File for the next session to read; repeatable.")
+        list[str] | None, Option("--file", "-f", help="File for the next session to read; repeatable.")
     ] = None,
     effort: EffortOption = None,
     as_json: AsJson = False,
@@ -168,7 +161,7 @@ def dehydrate(
 
 @examples("headspace effort finish 'Released.'")
 def finish(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="A closing remark.")] = "",
+    text: Annotated[str, Argument("TEXT", help="A closing remark.")] = "",
     effort: EffortOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.outputs.tmux import server_socket
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.fleet import fleet_lines, group_by_pane
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
@@ -25,7 +24,7 @@ _FIELDS = ("pane_id", "window_id", "window_index", "window_name", "session_name"
 
 @examples("headspace fleet", "headspace fleet --json | jq .status")
 def fleet(
-    socket: Annotated[str | None, typer.Option("--socket", "-L", help="Name of the tmux server.")] = None,
+    socket: Annotated[str | None, Option("--socket", "-L", help="Name of the tmux server.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the status of each tmux pane, window and session.

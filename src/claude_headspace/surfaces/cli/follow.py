@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.echo import echo
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now
 from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
 from claude_headspace.surfaces.cli.presentation.status import log_lines
@@ -24,14 +24,14 @@ _POLL_SECONDS = 0.2
 def tail(
     agent: Annotated[
         str | None,
-        typer.Argument(metavar="AGENT", help="Only events of this agent.", autocompletion=complete_agents),
+        Argument("AGENT", help="Only events of this agent.", complete=complete_agents),
     ] = None,
     types: Annotated[
         str,
-        typer.Option("--types", "-t", help="Only these event types, comma-separated: state_changed,turn_created."),
+        Option("--types", "-t", help="Only these event types, comma-separated: state_changed,turn_created."),
     ] = "",
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="Start after this event number; 0 starts at the beginning.")
+        int | None, Option("--after", min=0, help="Start after this event number; 0 starts at the beginning.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,8 +50,8 @@ def tail(
         start,
         wanted,
         agent_id=agent_id,
-        on_lost=lambda: typer.echo("The connection to the daemon was lost; waiting for it (Ctrl+C ends).", err=True),
-        on_reconnect=lambda: typer.echo("Reconnected to the daemon.", err=True),
+        on_lost=lambda: echo("The connection to the daemon was lost; waiting for it (Ctrl+C ends).", is_error=True),
+        on_reconnect=lambda: echo("Reconnected to the daemon.", is_error=True),
     )
     try:
         _print_messages(messages, agents, everything=bool(wanted), as_json=as_json)
@@ -75,14 +75,14 @@ def _print_messages(messages: Iterator[Message], agents: list[Json], *, everythi
 
 @examples("headspace logs --follow", "headspace logs --last 500 --json | jq 'select(.level == \"error\")'")
 def logs(
-    last: Annotated[int, typer.Option("--last", "-n", min=0, help="How many lines to show.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines, until Ctrl+C.")] = False,
+    last: Annotated[int, Option("--last", "-n", min=0, help="How many lines to show.")] = 50,
+    follow: Annotated[bool, Option("--follow", "-f", help="Keep printing new lines, until Ctrl+C.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the log of the daemon."""
     path = find_paths().log_file
     if not path.exists() and not follow:
-        typer.echo("There is no log yet: the daemon has not run here.", err=True)
+        echo("There is no log yet: the daemon has not run here.", is_error=True)
         return
     end, lines = _last_lines(path, last)
     try:

@@ -13,12 +13,11 @@ import time
 from contextlib import suppress
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.environment import NOTES, client_in, client_pid_in
 from claude_headspace.clients.plate_spinner.hook_types import HOOK_TYPES
 from claude_headspace.clients.processes import own_environment
 from claude_headspace.config import find_paths
+from claude_headspace.surfaces.cli.arguments.parameters import Argument
 from claude_headspace.surfaces.cli.options import examples
 
 
@@ -26,8 +25,8 @@ from claude_headspace.surfaces.cli.options import examples
 def hook(
     event: Annotated[
         str,
-        typer.Argument(
-            metavar="TYPE",
+        Argument(
+            "TYPE",
             help="session-start, prompt-submit, pre-tool-use, post-tool-use or stop; or any hook name of Claude Code.",
         ),
     ],

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.status import import_result
 from claude_headspace.surfaces.cli.progress import progress_bar
@@ -17,9 +16,9 @@ from claude_headspace.surfaces.client.api_client import ApiClient, Json
 def import_history(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A log that `headspace export` wrote; `-` reads standard input."),
+        Argument("FILE", help="A log that `headspace export` wrote; `-` reads standard input."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be imported.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", "-n", help="Only show what would be imported.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import earlier sessions, or an exported log.

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.client import Capability, Client
@@ -13,6 +11,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.mission.messages import worker_prompt
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, ForwardedArguments, Option
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now, read_text
 from claude_headspace.surfaces.cli.presentation.missions import mission_lines, mission_started, mission_table
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
@@ -24,7 +23,7 @@ from claude_headspace.surfaces.launch.start_client import (
     worker_environment,
 )
 
-MissionArgument = Annotated[str, typer.Argument(metavar="MISSION", help="Id, id prefix, or name of the worker.")]
+MissionArgument = Annotated[str, Argument("MISSION", help="Id, id prefix, or name of the worker.")]
 OUTCOMES = ("succeeded", "failed", "abandoned")
 
 
@@ -35,22 +34,22 @@ OUTCOMES = ("succeeded", "failed", "abandoned")
     'headspace mission start --for calm-otter "Review the open pull requests."',
 )
 def start(
-    context: typer.Context,
-    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What to do; `-` reads standard input.")],
+    arguments: ForwardedArguments,
+    goal: Annotated[str, Argument("GOAL", help="What to do; `-` reads standard input.")],
     background: Annotated[
-        bool, typer.Option("--background", "-b", help="Run without an interactive client; ends when it is done.")
+        bool, Option("--background", "-b", help="Run without an interactive client; ends when it is done.")
     ] = False,
     conversation: Annotated[
         str | None,
-        typer.Option("--for", metavar="AGENT", help="Agent that receives the result.", autocompletion=complete_agents),
+        Option("--for", metavar="AGENT", help="Agent that receives the result.", complete=complete_agents),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="Name of the worker; default: generated.")] = "",
+    name: Annotated[str, Option("--name", help="Name of the worker; default: generated.")] = "",
     client: Annotated[
-        str, typer.Option("--client", help="Client of the worker: claude, codex, opencode, copilot or gemini.")
+        str, Option("--client", help="Client of the worker: claude, codex, opencode, copilot or gemini.")
     ] = DEFAULT,
-    role: Annotated[str | None, typer.Option("--role", help="Role of the worker.")] = None,
+    role: Annotated[str | None, Option("--role", help="Role of the worker.")] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="Only register the mission, and print the environment for your own client.")
+        bool, Option("--record", help="Only register the mission, and print the environment for your own client.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -69,7 +68,7 @@ def start(
     mission = api.start_mission(
         text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role, client=chosen.name
     )
-    session = None if record else _start_worker(api, chosen, mission, text, context.args)
+    session = None if record else _start_worker(api, chosen, mission, text, arguments)
     if as_json:
         output.write_json({**mission, "tmux_session": session})
         return
@@ -100,7 +99,7 @@ def _start_worker(api: ApiClient, client: Client, mission: Json, goal: str, argu
 
 @examples("headspace mission list", "headspace mission list --all --json | jq '.[].goal'")
 def list_missions(
-    show_all: Annotated[bool, typer.Option("--all", "-a", help="Include missions that ended over a day ago.")] = False,
+    show_all: Annotated[bool, Option("--all", "-a", help="Include missions that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List missions."""
@@ -117,8 +116,8 @@ def show(mission: MissionArgument, as_json: AsJson = False) -> None:
 @examples("headspace mission finish 3f2a91c4", 'headspace mission finish brave-wren "Not needed." -o abandoned')
 def finish(
     mission: MissionArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The reason.")] = "",
-    outcome: Annotated[str, typer.Option("--outcome", "-o", help=", ".join(OUTCOMES) + ".")] = "succeeded",
+    text: Annotated[str, Argument("TEXT", help="The reason.")] = "",
+    outcome: Annotated[str, Option("--outcome", "-o", help=", ".join(OUTCOMES) + ".")] = "succeeded",
     as_json: AsJson = False,
 ) -> None:
     """Close a mission with an outcome.
@@ -136,11 +135,11 @@ def _show(mission: Json, as_json: bool) -> None:
 
 @examples('headspace report "Fixed: the cache was stale."', 'headspace report --failed "The server is away."')
 def report(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The result; `-` reads standard input.")],
-    failed: Annotated[bool, typer.Option("--failed", help="The goal was not reached.")] = False,
+    text: Annotated[str, Argument("TEXT", help="The result; `-` reads standard input.")],
+    failed: Annotated[bool, Option("--failed", help="The goal was not reached.")] = False,
     mission: Annotated[
         str,
-        typer.Option(
+        Option(
             "--mission", metavar="MISSION", show_default=False, help="Which mission; default: that of this session."
         ),
     ] = "mine",

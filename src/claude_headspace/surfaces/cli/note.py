@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import typer
-
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.client.socket_client import ancestors, send_command
 from claude_headspace.surfaces.text.formatting import Json, clean_text
@@ -13,14 +12,12 @@ from claude_headspace.surfaces.text.formatting import Json, clean_text
 
 @examples('headspace note "fixing the login"', 'headspace note calm-otter "waits for Anna"', "headspace note --clear")
 def note(
-    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="The note; - reads standard input.")] = None,
+    text: Annotated[list[str] | None, Argument("TEXT", help="The note; - reads standard input.")] = None,
     agent: Annotated[
         str | None,
-        typer.Option(
-            "--agent", "-a", help="Which agent; default: the one that runs this.", autocompletion=complete_agents
-        ),
+        Option("--agent", "-a", help="Which agent; default: the one that runs this.", complete=complete_agents),
     ] = None,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the note.")] = False,
+    clear: Annotated[bool, Option("--clear", help="Remove the note.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Set a short note on what an agent is working on.

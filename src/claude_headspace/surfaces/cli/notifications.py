@@ -1,10 +1,10 @@
 """`headspace notify`: sent and delayed notifications, the rules in use, and a test of the channels."""
 
+import sys
 from typing import Annotated
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.notifications import (
     channel_test_result,
@@ -33,7 +33,7 @@ def rules(as_json: AsJson = False) -> None:
 
 @examples("headspace notify test", "headspace notify test phone")
 def send_test(
-    channel: Annotated[str | None, typer.Argument(metavar="CHANNEL", help="The channel; default: all.")] = None,
+    channel: Annotated[str | None, Argument("CHANNEL", help="The channel; default: all.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Send a test notification.
@@ -43,4 +43,4 @@ def send_test(
     found = ApiClient.local().test_notifications(channel)
     output.write_result(found, as_json, lambda found, _: channel_test_result(found))
     if not found["ok"]:
-        raise typer.Exit(1)
+        sys.exit(1)

@@ -5,18 +5,17 @@ import sys
 import webbrowser
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.environment import is_inside_client
 from claude_headspace.errors import Forbidden
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
 
 
 @examples("headspace open", "headspace open --print")
 def open_page(
-    only_print: Annotated[bool, typer.Option("--print", "-p", help="Print the link instead of opening it.")] = False,
+    only_print: Annotated[bool, Option("--print", "-p", help="Print the link instead of opening it.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Open the dashboard in your browser, signed in.

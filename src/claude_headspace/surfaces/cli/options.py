@@ -8,10 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
-
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -29,13 +28,13 @@ def complete_agents(incomplete: str) -> list[str]:
 
 AgentArgument = Annotated[
     str,
-    typer.Argument(metavar="AGENT", help="Name, id or id prefix.", autocompletion=complete_agents),
+    Argument("AGENT", help="Name, id or id prefix.", complete=complete_agents),
 ]
-ProjectOption = Annotated[str | None, typer.Option("--project", "-p", help="Only this project: name, id or directory.")]
+ProjectOption = Annotated[str | None, Option("--project", "-p", help="Only this project: name, id or directory.")]
 ClientOption = Annotated[
-    str | None, typer.Option("--client", metavar="NAME", help=f"Only this client: {', '.join(CLIENTS)}.")
+    str | None, Option("--client", metavar="NAME", help=f"Only this client: {', '.join(CLIENTS)}.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
 def examples(*lines: str) -> Callable[[Function], Function]:

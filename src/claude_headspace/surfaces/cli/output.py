@@ -153,6 +153,23 @@ def confirm(question: str) -> bool:
         sys.stdout.write("Too early: nothing was confirmed. Read the text above, then answer.\n")
 
 
+def ask(question: str, *, default: bool) -> bool:
+    """Ask a question on the terminal. Enter takes the default; an end of the input ends the program."""
+    while True:
+        sys.stdout.write(f"{question} [{'Y/n' if default else 'y/N'}]: ")
+        sys.stdout.flush()
+        if not (line := sys.stdin.readline()):
+            raise EOFError
+        match line.strip().lower():
+            case "":
+                return default
+            case "y" | "yes":
+                return True
+            case "n" | "no":
+                return False
+        sys.stdout.write("Answer y or n.\n")
+
+
 def can_ask() -> bool:
     """Whether a person is at the terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

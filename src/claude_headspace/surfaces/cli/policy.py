@@ -1,10 +1,9 @@
 """`headspace policy`: the commands `check`, `explain`, `test` and `backtest` about the rules for tool calls."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
-
-import typer
 
 from claude_headspace.clients.tools import SHELL_TOOL, find_tool, tool_input
 from claude_headspace.config import find_paths, load_settings
@@ -12,6 +11,8 @@ from claude_headspace.inputs.policy.files import RuleBook, load_rules
 from claude_headspace.kernel.policy.call import Subject
 from claude_headspace.kernel.tools import ToolKind
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.arguments.parse import UsageError
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.policy import (
     backtest_result,
@@ -26,18 +27,16 @@ Preset = Literal["guard", "strict", "watch", "off"]
 Mode = Literal["interactive", "mission", "background"]
 
 PresetOption = Annotated[
-    Preset | None, typer.Option("--preset", help="Use this preset instead of the configured one.", show_default=False)
+    Preset | None, Option("--preset", help="Use this preset instead of the configured one.", show_default=False)
 ]
 FileOption = Annotated[
-    Path | None, typer.Option("--policy", "-f", help="Use this file instead of your policy.toml.", show_default=False)
+    Path | None, Option("--policy", "-f", help="Use this file instead of your policy.toml.", show_default=False)
 ]
 
 
 @examples("headspace policy check", "headspace policy check draft.toml")
 def check(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Use this file instead of your policy.toml.")
-    ] = None,
+    file: Annotated[Path | None, Argument("FILE", help="Use this file instead of your policy.toml.")] = None,
     preset: PresetOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,13 +54,13 @@ def check(
     "headspace policy explain 'sudo ls' --preset strict --json | jq .verdict",
 )
 def explain(
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command line of the agent, in quotes.")],
+    command: Annotated[str, Argument("COMMAND", help="The command line of the agent, in quotes.")],
     tool: Annotated[
         str,
-        typer.Option("--tool", "-t", help="Another tool; COMMAND is then the file that it writes, or its JSON input."),
+        Option("--tool", "-t", help="Another tool; COMMAND is then the file that it writes, or its JSON input."),
     ] = SHELL_TOOL,
-    mode: Annotated[Mode, typer.Option("--mode", "-m", help="Mode of the session.")] = "interactive",
-    role: Annotated[str | None, typer.Option("--role", "-r", help="Role of the session.")] = None,
+    mode: Annotated[Mode, Option("--mode", "-m", help="Mode of the session.")] = "interactive",
+    role: Annotated[str | None, Option("--role", "-r", help="Role of the session.")] = None,
     preset: PresetOption = None,
     file: FileOption = None,
     as_json: AsJson = False,
@@ -82,16 +81,14 @@ def _tool_input(tool: str, text: str) -> dict[str, object]:
         try:
             found: dict[str, object] = json.loads(text)
         except ValueError as error:
-            raise typer.BadParameter(f"Not valid JSON: {error}.") from error
+            raise UsageError(f"Not valid JSON: {error}.") from error
         return found
     return tool_input(tool, text)
 
 
 @examples("headspace policy test cases.toml", "headspace policy test cases.toml -f draft.toml")
 def run_tests(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Files with tool calls and the expected verdicts.")
-    ],
+    files: Annotated[list[Path], Argument("FILE", help="Files with tool calls and the expected verdicts.")],
     preset: PresetOption = None,
     file: FileOption = None,
     as_json: AsJson = False,
@@ -103,14 +100,14 @@ def run_tests(
     report = policy_checks.run_cases(_rules(preset, file), files, str(Path.cwd()), str(Path.home()))
     output.write_result(report, as_json, lambda report, screen: policy_test_result(report, screen.width))
     if report["wrong"]:
-        raise typer.Exit(1)
+        sys.exit(1)
 
 
 @examples("headspace policy backtest", "headspace policy backtest --preset strict --last 10000")
 def backtest(
     last: Annotated[
         int | None,
-        typer.Option("--last", "-n", min=1, metavar="N", help="Use only the newest N events.", show_default=False),
+        Option("--last", "-n", min=1, metavar="N", help="Use only the newest N events.", show_default=False),
     ] = None,
     preset: PresetOption = None,
     file: FileOption = None,

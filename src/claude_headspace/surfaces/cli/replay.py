@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.errors import BadRequest, DaemonMissing
 from claude_headspace.kernel.text import count, iso
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, read_file, require_new_file
 from claude_headspace.surfaces.cli.presentation.timeline import (
     agent_at_time,
@@ -36,9 +35,9 @@ SHOWN_TURNS = 10
 def replay(
     agent: AgentArgument,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="14:30, 2h (two hours ago) or 2026-03-01T14:30.")
+        str | None, Option("--at", metavar="TIME", help="14:30, 2h (two hours ago) or 2026-03-01T14:30.")
     ] = None,
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 30,
+    last: Annotated[int, Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 30,
     as_json: AsJson = False,
 ) -> None:
     """Show an agent at an earlier time, or list its past states.
@@ -79,8 +78,8 @@ def _show_at(client: ApiClient, agent: str, time: str, as_json: bool) -> None:
 
 @examples("headspace export calm-otter -o calm-otter.jsonl", "headspace export calm-otter | jq")
 def export(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent, or a session by its id in the client.")],
-    file: Annotated[Path | None, typer.Option("--output", "-o", help="A new file; default: standard output.")] = None,
+    agent: Annotated[str, Argument("AGENT", help="An agent, or a session by its id in the client.")],
+    file: Annotated[Path | None, Option("--output", "-o", help="A new file; default: standard output.")] = None,
 ) -> None:
     """Export the log of an agent as JSON lines.
 

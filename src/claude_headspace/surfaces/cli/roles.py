@@ -1,12 +1,12 @@
 """`headspace role …`: lists roles and modes, previews the context of a session, checks the included files."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.roles import role_check_result, role_list, role_preview
 from claude_headspace.surfaces.client.role_preview import claude_os_root, find_roles, preview, role_problem, to_json
@@ -22,8 +22,8 @@ def list_roles(as_json: AsJson = False) -> None:
 
 @examples("headspace role show chief", "headspace role show chief --mode background", "headspace role show --json")
 def show(
-    role: Annotated[str | None, typer.Argument(metavar="ROLE", help="The role; default: only the core files.")] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Mode of the session.")] = "interactive",
+    role: Annotated[str | None, Argument("ROLE", help="The role; default: only the core files.")] = None,
+    mode: Annotated[str, Option("--mode", help="Mode of the session.")] = "interactive",
     as_json: AsJson = False,
 ) -> None:
     """Print the context that a session here would start with."""
@@ -33,9 +33,7 @@ def show(
 
 @examples("headspace role check", "headspace role check chief && headspace run --role chief")
 def check(
-    role: Annotated[
-        str | None, typer.Argument(metavar="[ROLE]", help="Also check that this role exists; default: only files.")
-    ] = None,
+    role: Annotated[str | None, Argument("ROLE", help="Also check that this role exists; default: only files.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that all included files are readable.
@@ -49,4 +47,4 @@ def check(
     found = {"core": core, "roles": roles, "unknown": unknown}
     output.write_result(found, as_json, lambda found, _: role_check_result(found["core"], found["roles"], unknown))
     if unknown or core or any(each["left_out"] for each in roles):
-        raise typer.Exit(1)
+        sys.exit(1)

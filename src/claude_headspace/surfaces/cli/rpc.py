@@ -3,20 +3,17 @@
 import json
 from typing import Annotated
 
-import typer
-
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument
 from claude_headspace.surfaces.cli.options import examples, read_text
 from claude_headspace.surfaces.client.socket_client import send_command
 
 
 @examples("headspace rpc ping", "headspace rpc effort.list '{\"all\": true}'", "headspace rpc hooks.stop - <a.json")
 def rpc(
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="Such as hooks.preToolUse or effort.list.")],
-    arguments: Annotated[
-        str, typer.Argument(metavar="JSON", help="Arguments of the command; `-` reads standard input.")
-    ] = "{}",
+    command: Annotated[str, Argument("COMMAND", help="Such as hooks.preToolUse or effort.list.")],
+    arguments: Annotated[str, Argument("JSON", help="Arguments of the command; `-` reads standard input.")] = "{}",
 ) -> None:
     """Send one command to the socket of the daemon.
 

@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import headless_arguments, resume_arguments, split_client, start_arguments
@@ -19,9 +17,12 @@ from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationR
 from claude_headspace.kernel.agent import INTERACTIVE
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.echo import echo
+from claude_headspace.surfaces.cli.arguments.parameters import ForwardedArguments, Option
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
+from claude_headspace.surfaces.client.socket_client import send_command
 from claude_headspace.surfaces.launch.start_client import (
     ClientProcess,
     Job,
@@ -45,25 +46,21 @@ from claude_headspace.surfaces.launch.supervise import Supervisor, reject_sessio
     'headspace run --supervise --prompt "Fix the flaky test"',
 )
 def run(
-    context: typer.Context,
-    name: Annotated[str, typer.Option("--name", help="Name of the agent; default: generated.")] = "",
-    role: Annotated[str | None, typer.Option("--role", help="Role of the agent.")] = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="interactive, mission or background.")] = None,
-    mission: Annotated[
-        str | None, typer.Option("--mission", metavar="ID", help="Mission that the agent works on.")
-    ] = None,
+    arguments: ForwardedArguments,
+    name: Annotated[str, Option("--name", help="Name of the agent; default: generated.")] = "",
+    role: Annotated[str | None, Option("--role", help="Role of the agent.")] = None,
+    mode: Annotated[str | None, Option("--mode", help="interactive, mission or background.")] = None,
+    mission: Annotated[str | None, Option("--mission", metavar="ID", help="Mission that the agent works on.")] = None,
     supervise: Annotated[
-        bool, typer.Option("--supervise", help="Restart the client with the handover when its context is used up.")
+        bool, Option("--supervise", help="Restart the client with the handover when its context is used up.")
     ] = False,
-    prompt: Annotated[
-        str, typer.Option("--prompt", help="First prompt; with --supervise only for the first client.")
-    ] = "",
-    here: Annotated[bool, typer.Option("--here", help="Use this terminal, also outside of tmux.")] = False,
+    prompt: Annotated[str, Option("--prompt", help="First prompt; with --supervise only for the first client.")] = "",
+    here: Annotated[bool, Option("--here", help="Use this terminal, also outside of tmux.")] = False,
     detached: Annotated[
-        bool, typer.Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
+        bool, Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
     ] = False,
-    headless: Annotated[bool, typer.Option("--headless", hidden=True)] = False,
-    job: Annotated[Path | None, typer.Option("--job", hidden=True)] = None,
+    headless: Annotated[bool, Option("--headless", hidden=True)] = False,
+    job: Annotated[Path | None, Option("--job", hidden=True)] = None,
 ) -> None:
     """Start a client as a registered agent.
 
@@ -74,21 +71,21 @@ def run(
     """
     if job is not None:
         _run_job(job)
-    client, arguments = split_client(context.args)
+    client, forwarded = split_client(arguments)
     require(client.name, Capability.RUN)
     if supervise:
         require(client.name, Capability.SUPERVISE)
-        reject_session_options(client.name, arguments)
+        reject_session_options(client.name, forwarded)
     api, program = ApiClient.local(), find_program(client)
     inside = bool(os.environ.get("TMUX"))
     attributes = {"name": name, "role": role, "mode": mode, "mission": mission}
     if detached or (not inside and not here and tmux.is_installed() and sys.stdin.isatty()):
         options = {**attributes, "prompt": prompt}
         given = [f"--{key}={value}" for key, value in options.items() if value] + ["--supervise"] * supervise
-        _run_in_new_session(["run", client.name, *given, "--here", *arguments], name, detached=detached)
+        _run_in_new_session(["run", client.name, *given, "--here", *forwarded], name, detached=detached)
 
     def command(text: str) -> list[str]:
-        return [program, *(headless_arguments if headless else start_arguments)(client.name, arguments, text)]
+        return [program, *(headless_arguments if headless else start_arguments)(client.name, forwarded, text)]
 
     _launch(api, client, command, prompt, supervise=supervise, **attributes)
 
@@ -105,6 +102,8 @@ def _launch(
     """Register the agent, run its client here, and report its end. `command` makes the command for a first prompt."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
     _warn_about_role(role)
+    if supervise:
+        _warn_without_effort()
     headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
     env = client_environment(client, api.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
@@ -121,14 +120,28 @@ def _launch(
     code, pid = _run_supervised(agent["id"], start) if supervise else _run_once(start)
     with suppress(HeadspaceError):
         api.close(agent["id"], f"exited with {code}", pid)
-    raise typer.Exit(code)
+    sys.exit(code)
+
+
+NO_EFFORT = (
+    "--supervise restarts the client only while it works on an effort, and there is none here yet. "
+    "`headspace effort start SKILL` starts one."
+)
+
+
+def _warn_without_effort() -> None:
+    """Print a message if no effort is active here: until there is one, the client is not restarted."""
+    with suppress(HeadspaceError):
+        found = send_command("effort.list", {"cwd": str(Path.cwd()), "all": False, "here": True})
+        if not found["efforts"]:
+            echo(NO_EFFORT, is_error=True)
 
 
 def _warn_about_role(role: str | None) -> None:
     """Print a message if the role does not exist where there are roles. The session starts without its files."""
     settings, directory = load_settings(find_paths()), str(Path.cwd())
     if role and has_roles(settings, directory) and (problem := role_problem(settings, directory, role)):
-        typer.echo(problem, err=True)
+        echo(problem, is_error=True)
 
 
 def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:
@@ -156,10 +169,10 @@ def _run_in_new_session(arguments: Sequence[str], name: str, *, detached: bool) 
         if exit_file.exists():
             code = int(exit_file.read_text())
             exit_file.unlink()
-            raise typer.Exit(code)
+            sys.exit(code)
     text = f"The agent runs in the tmux session {session}. Attach with: tmux attach -t {session}"
     output.screen().show([output.line(text)])
-    raise typer.Exit
+    sys.exit()
 
 
 def _run_job(path: Path) -> None:
@@ -170,7 +183,7 @@ def _run_job(path: Path) -> None:
     code = subprocess.run(command, env={**job.env, **kept}, check=False).returncode
     if job.stores_exit_code:
         path.with_suffix(".exit").write_text(str(code))
-    raise typer.Exit(code)
+    sys.exit(code)
 
 
 @examples(
@@ -179,9 +192,9 @@ def _run_job(path: Path) -> None:
     "headspace resume calm-otter --verbose",
 )
 def resume(
-    context: typer.Context,
+    arguments: ForwardedArguments,
     agent: AgentArgument,
-    prompt: Annotated[str, typer.Option("--prompt", help="First prompt of the resumed session.")] = "",
+    prompt: Annotated[str, Option("--prompt", help="First prompt of the resumed session.")] = "",
 ) -> None:
     """Resume an ended agent in this terminal.
 
@@ -194,5 +207,5 @@ def resume(
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
     env = client_environment(client, api.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
-    command = [find_program(client), *resume_arguments(client.name, session_id, context.args, prompt)]
-    raise typer.Exit(ClientProcess(command, {**env, **variables}, directory).wait())
+    command = [find_program(client), *resume_arguments(client.name, session_id, arguments, prompt)]
+    sys.exit(ClientProcess(command, {**env, **variables}, directory).wait())

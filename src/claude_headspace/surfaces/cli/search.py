@@ -2,9 +2,8 @@
 
 from typing import Annotated, Literal
 
-import typer
-
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import (
     AsJson,
     ClientOption,
@@ -21,21 +20,19 @@ from claude_headspace.surfaces.text.formatting import clean_json, clean_text
 
 @examples("headspace search expired cards", "headspace search '\"rate limit\"' --tool Bash --since 2d")
 def search(
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words that must all occur; quote a phrase.")],
+    words: Annotated[list[str], Argument("QUERY", help="Words that must all occur; quote a phrase.")],
     project: ProjectOption = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", "-a", help="Only this agent.", autocompletion=complete_agents)
-    ] = None,
+    agent: Annotated[str | None, Option("--agent", "-a", help="Only this agent.", complete=complete_agents)] = None,
     client: ClientOption = None,
     actor: Annotated[
-        Literal["user", "agent"] | None, typer.Option("--actor", help="Only texts of the user or of the agent.")
+        Literal["user", "agent"] | None, Option("--actor", help="Only texts of the user or of the agent.")
     ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", "-t", help="Only this tool, such as Bash.")] = None,
+    tool: Annotated[str | None, Option("--tool", "-t", help="Only this tool, such as Bash.")] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only results after this time: 2h, 14:30, 2026-03-01.")
+        str | None, Option("--since", metavar="TIME", help="Only results after this time: 2h, 14:30, 2026-03-01.")
     ] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only results before this time.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Maximum number of results.")] = 10,
+    until: Annotated[str | None, Option("--until", metavar="TIME", help="Only results before this time.")] = None,
+    limit: Annotated[int, Option("--limit", "-n", min=1, max=100, help="Maximum number of results.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Search prompts, replies, tool inputs and tool results.

@@ -1,11 +1,11 @@
 """The CLI commands `status` and `config`."""
 
 import os
+import sys
 from collections import Counter
 from typing import Annotated, Any
 
 import msgspec
-import typer
 
 from claude_headspace.config import (
     Paths,
@@ -17,8 +17,9 @@ from claude_headspace.config import (
     write_private_file,
 )
 from claude_headspace.errors import Forbidden, HeadspaceError
-from claude_headspace.inputs.receive.spool import client_of_file
+from claude_headspace.inputs.receive.spool_notes import client_of_file
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Argument
 from claude_headspace.surfaces.cli.open import is_agent
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.status import not_running, settings_lines, status_footer, status_lines
@@ -49,7 +50,7 @@ def status(as_json: AsJson = False) -> None:
         needs_token = load_settings(paths).ingest == "token"
         screen.show(status_lines(report, now(), screen.width), then=status_footer(report, needs_token=needs_token))
     if not report["running"] or report["error"]:
-        raise typer.Exit(EXIT_NO_DAEMON)
+        sys.exit(EXIT_NO_DAEMON)
 
 
 def _report(paths: Paths) -> dict[str, Any]:
@@ -82,13 +83,11 @@ def _spool_counts(paths: Paths) -> dict[str, Any] | None:
 
 
 @examples("headspace config", "headspace config --json | jq .settings.port.value", "headspace config set port 5056")
-def config(context: typer.Context, as_json: AsJson = False) -> None:
+def config(as_json: AsJson = False) -> None:
     """Show all settings and file locations.
 
     Change a setting with `config set`, in config.toml, or in the environment: `port` is HEADSPACE_PORT, and so on.
     """
-    if context.invoked_subcommand is not None:
-        return
     paths = find_paths()
     view = msgspec.to_builtins(settings_view(*effective_settings(paths), paths))
     entries, files = view["settings"], view["places"]
@@ -104,8 +103,8 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
 
 @examples("headspace config set port 5056", "headspace config set config_dirs ~/.claude,~/work/.claude")
 def set_setting(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The setting.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value; a list is separated by commas.")],
+    name: Annotated[str, Argument("NAME", help="The setting.")],
+    value: Annotated[str, Argument("VALUE", help="Its value; a list is separated by commas.")],
 ) -> None:
     """Change a setting in config.toml.
 

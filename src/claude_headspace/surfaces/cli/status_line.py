@@ -6,12 +6,11 @@ import shutil
 import sys
 from typing import Annotated
 
-import typer
-
 from claude_headspace.clients.claude_code.hooks.installation import STATUS_LINE_SCRIPT
 from claude_headspace.clients.hook_files import DEFAULT_BASH
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import examples
 
 TMUX = """\
@@ -19,7 +18,7 @@ TMUX = """\
 set -g focus-events on
 set -g status-interval 2
 set -g status-right-length 80
-set -ag status-right ' #(cat {status_file})'
+set -ag status-right ' #(exec 2>/dev/null; read -r _ _ pid <{address} && kill -0 $pid && cat {status_file})'
 bind-key {key} display-popup -E -w 95% -h 85% {popup}
 """
 
@@ -34,7 +33,7 @@ set -g pane-border-format '#{?@headspace,#[#{@headspace_style}] #{@headspace} #[
 def statusline(
     line: Annotated[
         str,
-        typer.Option(
+        Option(
             "--line", "-l", help="Text to print, with {model}, {context}, {cost}, {limit} and {fleet} as placeholders."
         ),
     ] = "{model} {context} {cost} {fleet}",
@@ -51,16 +50,17 @@ def statusline(
 
 @examples("headspace tmux >>~/.tmux.conf", "headspace tmux --key b")
 def tmux(
-    key: Annotated[str, typer.Option("--key", "-k", help="Key that opens the board, after the tmux prefix.")] = "h",
-    borders: Annotated[bool, typer.Option("--borders", help="Also show the agent in the border of each pane.")] = False,
+    key: Annotated[str, Option("--key", "-k", help="Key that opens the board, after the tmux prefix.")] = "h",
+    borders: Annotated[bool, Option("--borders", help="Also show the agent in the border of each pane.")] = False,
 ) -> None:
     """Print lines for ~/.tmux.conf.
 
     They show waiting agents in the status line and bind a key that opens the board. tmux reads one small file that the
-    daemon updates.
+    daemon updates, while the process of the daemon exists.
     """
     command = shlex.join([sys.executable, "-m", "claude_headspace", "top", "--once"])
-    status_file = shlex.quote(str(find_paths().status_file))
-    text = TMUX.format(key=key, status_file=status_file, popup=shlex.quote(command))
+    paths = find_paths()
+    address, status_file = (shlex.quote(str(path)) for path in (paths.address_file, paths.status_file))
+    text = TMUX.format(key=key, address=address, status_file=status_file, popup=shlex.quote(command))
     text += BORDERS if borders else ""
     output.screen().show([output.line(each) for each in text.splitlines()])

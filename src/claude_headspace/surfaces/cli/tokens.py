@@ -2,26 +2,23 @@
 
 from typing import Annotated
 
-import typer
-
 from claude_headspace.config import find_paths
 from claude_headspace.kernel.text import iso
 from claude_headspace.surfaces.auth.tokens import Scope, local_user, make_token, read_secret
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.echo import echo
+from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.tokens import token_created, token_table
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.timestamps import FUTURE_HINT, is_duration, parse_time
 
-NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the token: lowercase letters, digits, dots and dashes.")
-]
+NameArgument = Annotated[str, Argument("NAME", help="Name of the token: lowercase letters, digits, dots and dashes.")]
 
 
 @examples('curl -H "Authorization: Bearer $(headspace token)" http://127.0.0.1:5055/api/agents')
 def local_token(
-    context: typer.Context,
-    scope: Annotated[Scope, typer.Option("--scope", "-s", help="What the token permits.")] = Scope.READ,
+    scope: Annotated[Scope, Option("--scope", "-s", help="What the token permits.")] = Scope.READ,
 ) -> None:
     """Print a token, or manage named tokens.
 
@@ -29,16 +26,15 @@ def local_token(
     includes all scopes. To revoke these tokens, delete the secret file (see `headspace config`) and restart the daemon.
     Named tokens are revoked one by one.
     """
-    if context.invoked_subcommand is None:
-        typer.echo(make_token(read_secret(find_paths().secret_file), scope))
+    echo(make_token(read_secret(find_paths().secret_file), scope))
 
 
 @examples("headspace token create grafana --scope read", "headspace token create ci --scope ingest --expires 90d")
 def create(
     name: NameArgument,
-    scope: Annotated[list[Scope], typer.Option("--scope", "-s", help="What the token permits; repeatable.")],
-    owner: Annotated[str, typer.Option("--owner", help="Owner of the token; default: you.")] = "",
-    expires: Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Expiry: 30d, 2026-12-31.")] = None,
+    scope: Annotated[list[Scope], Option("--scope", "-s", help="What the token permits; repeatable.")],
+    owner: Annotated[str, Option("--owner", help="Owner of the token; default: you.")] = "",
+    expires: Annotated[str | None, Option("--expires", metavar="TIME", help="Expiry: 30d, 2026-12-31.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a named token.

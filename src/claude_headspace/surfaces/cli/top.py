@@ -4,9 +4,8 @@ import gc
 import sys
 from typing import Annotated, Literal
 
-import typer
-
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.tui.feed import LiveFeed
 
@@ -14,10 +13,10 @@ from claude_headspace.surfaces.tui.feed import LiveFeed
 @examples("headspace top", "headspace top --theme terminal")
 def top(
     theme: Annotated[
-        Literal["dark", "light", "terminal"], typer.Option("--theme", help="Colour theme; `t` switches it.")
+        Literal["dark", "light", "terminal"], Option("--theme", help="Colour theme; `t` switches it.")
     ] = "dark",
-    once: Annotated[bool, typer.Option("--once", help="Quit after a jump, for a tmux popup.")] = False,
-    silent: Annotated[bool, typer.Option("--silent", help="No bell when an agent needs you.")] = False,
+    once: Annotated[bool, Option("--once", help="Quit after a jump, for a tmux popup.")] = False,
+    silent: Annotated[bool, Option("--silent", help="No bell when an agent needs you.")] = False,
 ) -> None:
     """Show the board full screen, live.
 

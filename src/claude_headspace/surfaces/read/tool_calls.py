@@ -39,6 +39,7 @@ class ToolCallView(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     subagent_id: str | None
     subagent_type: str | None
+    subagent_description: str | None = None
     started_at: Time
     ended_at: Time | None
     outcome: str
@@ -51,7 +52,9 @@ def tool_calls(reader: Reader, agent: Agent, limit: int) -> list[ToolCallView]:
     tool_events = EventFilter(names=hook_names(OUTCOMES))
     events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=tool_events)
     running = {call.id for call in agent.calls}
-    return list(_assemble(events, running).values())[-limit:]
+    calls = list(_assemble(events, running).values())[-limit:]
+    tasks = {sub.id: sub.description for sub in agent.subagents if sub.description}
+    return [msgspec.structs.replace(call, subagent_description=tasks.get(call.subagent_id or "")) for call in calls]
 
 
 def _assemble(events: Iterable[StoredEvent], running: set[str]) -> dict[str, ToolCallView]:

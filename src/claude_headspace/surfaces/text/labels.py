@@ -223,9 +223,10 @@ def supervision_text(agent: Json, now: datetime) -> str:
     if not found:
         return ""
     often = f"restarted {count(found['restarts'], 'time')}" if found["restarts"] else "not restarted yet"
+    condition = "" if agent.get("effort") or found["ended"] else "; restarts need an effort"
     last = f", {ago(found['restarted_at'], now)}: {found['reason']}" if found["restarted_at"] else ""
     end = f"; supervision ended: {found['ended']}" if found["ended"] else ""
-    return f"{often}{last}{end}"
+    return f"{often}{last}{end}{condition}"
 
 
 def _when(word: str, time: str | None, now: datetime | None) -> str:

@@ -19,6 +19,7 @@ from claude_headspace.surfaces.api.parameters import (
     read_limit,
     read_list,
     read_number,
+    read_words,
 )
 from claude_headspace.surfaces.live.stream import StreamFilter
 from claude_headspace.surfaces.read.events import EventView
@@ -33,6 +34,11 @@ LOG_PARAMETERS = (
     Parameter("origins", "Only events from these origins, such as hook, separated by commas.", {"type": "string"}),
     CLIENT,
     Parameter("odd", "Only events with an anomaly.", {"type": "boolean"}),
+    Parameter(
+        "text",
+        "Only events that contain each of these words: in name, origin, anomaly or payload, or in the agent's name.",
+        {"type": "string"},
+    ),
 )
 
 
@@ -45,6 +51,7 @@ async def events(context: ApiContext, request: Request) -> list[EventView]:
         clients=frozenset(filter(None, [read_client(request)])),
         only_anomalies=read_flag(request, "odd"),
         before_seq=read_number(request, "before"),
+        words=read_words(request, "text"),
     )
     after, limit = read_number(request, "after"), read_limit(request)
     reference = request.path_params.get("agent")

@@ -1,0 +1,128 @@
+"""Dialogs that show a call in another way than the call itself, answered through Headspace."""
+
+from pathlib import Path
+from typing import Any
+
+from claude_headspace.outputs.keystroke_answers import NOT_SHOWN
+from tests.real_client.client import Client
+from tests.real_client.model import Block, Script, reply, text, tool
+from tests.real_client.workspace import Workspace
+from tests.real_clients.homes import CopilotHome, GeminiHome
+from tests.real_clients.test_control import opened
+from tests.support import wait_until
+
+
+def started(workspace: Workspace) -> Client:
+    """A client with its input box."""
+    client = workspace.home.open_client(workspace.terminals, workspace.model.url)
+    client.wait_until_ready()
+    workspace.agent("idle")
+    return client
+
+
+def prompt(client: Client, words: str) -> None:
+    """Type a prompt."""
+    client.write(words)
+    client.send()
+
+
+def answer(workspace: Workspace, **given: object) -> None:
+    """Answer the open wait through the API; the client takes the answer."""
+    [wait] = workspace.held()
+    reply = workspace.daemon.send("POST", f"/api/waits/{wait['id']}/answer", given, scope="act")
+    assert reply.status == 200, reply.body
+    wait_until(lambda: _is_taken(workspace, wait["id"]), "the answer to be taken")
+
+
+def _is_taken(workspace: Workspace, wait_id: str) -> bool:
+    found = workspace.daemon.get(f"/api/waits/{wait_id}").json()
+    assert found["undelivered"] is None, found["undelivered"]
+    return found["closed_at"] is not None
+
+
+def question(words: str, header: str, *options: str) -> dict[str, Any]:
+    """A question of Gemini CLI."""
+    choices = [{"label": option, "description": f"choose {option}"} for option in options]
+    return {"question": words, "header": header, "type": "choice", "options": choices}
+
+
+def test_files_that_gemini_writes_and_edits(tmp_path: Path) -> None:
+    """A path is absolute in the call and relative in the dialog; a replacement is shown as a diff."""
+    project = tmp_path / "home" / "shop"
+    edit = tool(
+        "replace", file_path=str(project / "notes"), old_string="two", new_string="zwei", instruction="translate"
+    )
+    script: Script = {
+        "Write it": [
+            reply(tool("write_file", file_path=str(project / "made"), content="one\n")),
+            reply(text("Written.")),
+        ],
+        "Edit it": [reply(edit), reply(text("Edited."))],
+    }
+    with opened(tmp_path, GeminiHome, script) as workspace:
+        (project / "notes").write_text("one\ntwo\nthree\n")
+        client = started(workspace)
+        prompt(client, "Write it")
+        answer(workspace, decision="allow")
+        workspace.agent("idle")
+        assert (project / "made").read_text() == "one\n"
+        prompt(client, "Edit it")
+        answer(workspace, decision="allow")
+        workspace.agent("idle")
+        assert (project / "notes").read_text() == "one\nzwei\nthree\n"
+
+
+def test_several_questions_of_gemini(tmp_path: Path) -> None:
+    """They are answered one after the other: with an option, and with a text."""
+    asked: Block = tool(
+        "ask_user",
+        questions=[
+            question("Which colour?", "Colour", "Red", "Blue"),
+            question("Which size?", "Size", "Small", "Large"),
+            {"question": "What name?", "header": "Name", "type": "text"},
+        ],
+    )
+    with opened(tmp_path, GeminiHome, {"Paint it": [reply(asked), reply(text("I painted it."))]}) as workspace:
+        prompt(started(workspace), "Paint it")
+        answer(workspace, answers={"Which colour?": "Blue", "Which size?": "medium", "What name?": "Bob"})
+        workspace.agent("idle")
+        assert any('"Blue"' in each and "medium" in each and "Bob" in each for each in _texts(workspace.model.results))
+
+
+def _texts(results: list[str]) -> list[str]:
+    return [each.replace("\\", "") for each in results]
+
+
+def test_a_command_of_copilot_in_its_own_directory(tmp_path: Path) -> None:
+    """The dialog leaves out the change of the directory."""
+    project = tmp_path / "home" / "shop"
+    command = tool("bash", command=f"cd {project} && touch made", description="make it")
+    with opened(tmp_path, CopilotHome, {"Make it": [reply(command), reply(text("Made."))]}) as workspace:
+        prompt(started(workspace), "Make it")
+        answer(workspace, decision="allow")
+        workspace.agent("idle")
+        assert (project / "made").exists()
+
+
+def test_two_dialogs_of_copilot(tmp_path: Path) -> None:
+    """Both are reported, and shown one after the other. The shown one is answered, the other one says why not."""
+    project = tmp_path / "home" / "shop"
+    both = [tool("bash", command=f"touch {name}", description=f"make {name}") for name in ("first", "second")]
+    with opened(tmp_path, CopilotHome, {"Make both": [reply(*both), reply(text("Made."))]}) as workspace:
+        client = started(workspace)
+        prompt(client, "Make both")
+        wait_until(lambda: _obstacles(workspace) == [NOT_SHOWN], "the reason of the dialog that is not shown")
+        [shown] = workspace.held()
+        assert f"│ {shown['text'].removeprefix('bash: ')} " in client.screen
+        done = workspace.headspace("approve", workspace.agent("waiting")["name"])
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: sum((project / name).exists() for name in ("first", "second")) == 1, "the first file")
+        answer(workspace, decision="allow")
+        workspace.agent("idle")
+        assert (project / "first").exists()
+        assert (project / "second").exists()
+
+
+def _obstacles(workspace: Workspace) -> list[str]:
+    waits = workspace.daemon.get("/api/waits").json()
+    return [wait["obstacle"] for wait in waits if wait["closed_at"] is None and not wait["held_until"]]
