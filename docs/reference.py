@@ -112,7 +112,8 @@ def clients() -> str:
 
 
 def _config_dir(client: Any) -> str:
-    variable = f", or `${client.config_variable}`" if client.config_variable else ""
+    folder = f"/{client.config_folder}" if client.config_folder else ""
+    variable = f", or `${client.config_variable}{folder}`" if client.config_variable else ""
     return f"`{client.default_config_dir}`{variable}"
 
 

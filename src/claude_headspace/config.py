@@ -284,6 +284,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The config dirs of Claude Code with installed hooks, one per line."""
     no_answer_file = PathBelow("state", "silent")
     """Created by a hook script that got no answer in time."""
+    demo_file = PathBelow("state", "demo")
+    """Exists in the temporary home of the demo, whose agents have no terminal."""
     status_file = PathBelow("state", "glance")
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients.config_dirs import config_variables
 from claude_headspace.clients.installation import INSTALLERS, Installer, default_config_dir, detected_clients
 from claude_headspace.clients.settings_change import install, uninstall
 from claude_headspace.errors import BadConfiguration
@@ -82,7 +83,7 @@ def test_a_removal_leaves_nothing(client: str, tmp_path: Path, state: Path) -> N
 
 
 @pytest.mark.parametrize("content", ODD_FILES.values(), ids=ODD_FILES)
-@pytest.mark.parametrize("client", ALL)
+@pytest.mark.parametrize("client", MERGED)
 def test_a_removal_restores_every_byte(client: str, content: bytes, tmp_path: Path, state: Path) -> None:
     """Whatever the settings looked like, also after a second installation."""
     installer, path = INSTALLERS[client], tmp_path / "config"
@@ -106,7 +107,7 @@ def test_a_second_installation_changes_nothing(client: str, tmp_path: Path, stat
     assert files(path) == before
 
 
-@pytest.mark.parametrize("client", ALL)
+@pytest.mark.parametrize("client", MERGED)
 def test_a_link_stays_a_link(client: str, tmp_path: Path, state: Path) -> None:
     """Settings in a repository of dotfiles are changed there."""
     installer, path = INSTALLERS[client], tmp_path / "config"
@@ -140,12 +141,12 @@ def test_later_changes_of_the_user_stay(client: str, tmp_path: Path, state: Path
 
 
 @pytest.mark.parametrize("client", OWN_FILE)
-def test_a_file_of_the_same_name_comes_back(client: str, tmp_path: Path, state: Path) -> None:
-    """Also if our file was edited meanwhile."""
+def test_a_file_of_somebody_else_is_not_replaced(client: str, tmp_path: Path, state: Path) -> None:
+    """The error names it. Neither does a removal touch it."""
     installer, path = INSTALLERS[client], tmp_path / "config"
     settings = put(installer, path, b"of somebody else\n")
-    install(installer.plan_install(path), state, TOKEN)
-    settings.write_text(settings.read_text() + "\n")
+    with pytest.raises(BadConfiguration, match="not a file of Headspace"):
+        installer.plan_install(path)
     uninstall(installer.plan_uninstall(path))
     assert settings.read_bytes() == b"of somebody else\n"
 
@@ -321,3 +322,10 @@ def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path, monkeypat
     program.touch(0o755)
     assert detected_clients(env) == ["claude-code", "codex", "copilot"]
     assert default_config_dir("codex", env) == tmp_path / "codex"
+
+
+def test_the_home_of_gemini_contains_its_config_dir(tmp_path: Path) -> None:
+    """Its variable names the directory above, also when a session is resumed in another config dir."""
+    assert default_config_dir("gemini", {"GEMINI_CLI_HOME": f"{tmp_path}/"}) == tmp_path / ".gemini"
+    assert config_variables("gemini", tmp_path / ".gemini") == {"GEMINI_CLI_HOME": str(tmp_path)}
+    assert config_variables("codex", tmp_path / "codex") == {"CODEX_HOME": str(tmp_path / "codex")}

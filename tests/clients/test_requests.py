@@ -3,7 +3,7 @@
 import pytest
 
 from claude_headspace.clients import claude_code
-from claude_headspace.clients.requests import grant_options, requested_edit
+from claude_headspace.clients.requests import grant_options, requested_edits
 from claude_headspace.clients.tools import describe_call
 
 SUGGESTED = '[{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]'
@@ -13,5 +13,5 @@ SUGGESTED = '[{"type": "setMode", "mode": "acceptEdits", "destination": "session
 def test_the_package_of_the_client_decides(client: str, found: bool) -> None:
     """The call of an unknown client requests no edit, and nothing can be granted with it."""
     use = describe_call("Write", {"file_path": "/x", "content": "new"})
-    assert (requested_edit(client, use) is not None) is found
+    assert bool(requested_edits(client, use)) is found
     assert bool(grant_options(client, SUGGESTED)) is found

@@ -153,10 +153,13 @@ def test_changes_of_files_can_be_allowed_for_the_session(tmp_path: Path) -> None
 
     async def story(daemon: CodexDaemon, control: ControlSocket, channel: CodexAnswers) -> None:
         await ask(daemon, control, kind="file")
-        about = wait()
+        about = wait(summary="notes.txt, app.py")
         about = wait(suggestions=channel.suggestions(agent_with(about), about))
         (option,) = grant_options("codex", about.suggestions)
-        assert option.words == "Allow further changes of these files without asking"
+        assert option.words == "Allow further changes of notes.txt, app.py without asking"
+        cut = wait(summary="notes.txt, …")
+        (unnamed,) = grant_options("codex", channel.suggestions(agent_with(cut), cut))
+        assert unnamed.words == "Allow further changes of all files of this patch without asking"
         assert option.destination == "this session"
         await channel.deliver(agent_with(about), about, Answer(decision="allow", grant=(option.id,)))
         assert daemon.decisions == ["acceptForSession"]

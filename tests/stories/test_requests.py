@@ -74,6 +74,7 @@ def test_a_command_is_shown_verbatim(asking: AskingClient) -> None:
         "diff": "",
         "arguments": {"command": command, "description": "Count"},
         "path": "",
+        "paths": [],
         "complete": True,
         "left_out": 0,
     }

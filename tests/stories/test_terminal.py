@@ -309,6 +309,7 @@ def test_a_killed_wrapper_leaves_no_placeholder(tmux: Terminal, tmp_path: Path) 
 def test_a_supervised_client_continues_in_a_new_session(tmux: Terminal) -> None:
     """With a full context it is restarted as the same agent. Leaving the client ends both."""
     pane = tmux.start("headspace run --supervise --name phoenix --prompt 'Begin here.'", project="phoenix")
+    tmux.wait_for(pane, "--supervise restarts the client only while")  # there is no effort yet
     agent = tmux.agent_in(pane)
     assert tmux.notes()[-1]["start"] == ["--", "Begin here."]
     call(tmux.daemon, "effort.start", {"skill": "fix", "cwd": str(tmux.projects / "phoenix")})

@@ -4,7 +4,7 @@ import { argumentText, editableInput, hiddenCharactersText, requestParts } from 
 import type { WaitDetails } from "../src/lib/types";
 
 function request(parts: Partial<WaitDetails["request"]>, kind = "permission"): Pick<WaitDetails, "kind" | "tool" | "questions" | "request"> {
-  return { kind, tool: "mcp__chat__list", questions: [], request: { text: "", diff: "", path: "", arguments: {}, complete: true, left_out: 0, ...parts } };
+  return { kind, tool: "mcp__chat__list", questions: [], request: { text: "", diff: "", path: "", paths: [], arguments: {}, complete: true, left_out: 0, ...parts } };
 }
 const NOTHING = { title: "", diff: "", markdown: "", verbatim: "", arguments: [] };
 

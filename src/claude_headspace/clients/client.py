@@ -38,6 +38,7 @@ class Capability(StrEnum):
     USAGE = "context usage"
     COST = "cost"
     STATUS_LINE = "read the status line"
+    HTTP_HOOKS = "send hooks over HTTP"
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,13 +62,17 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     pid_variable: str | None = None
     """The variable with the process of the client, in processes that it starts."""
     config_variable: str | None = None
-    """The variable with the config dir."""
+    """The variable with the config dir, or with the directory that contains it."""
+    config_folder: str = ""
+    """The name of the config dir, if the variable names the directory that contains it."""
     default_config_dir: str
     markers: tuple[str, ...] = ()
     """Variables that only processes inside the client have."""
     tool_variables: tuple[str, ...] = ()
     """Variables that the client sets for its tools. A client that a tool starts must not inherit them."""
 
+    reloads_hooks: bool = False
+    """Whether running sessions use changed hooks. Otherwise sessions use them after their next start."""
     outlives_terminal: bool = False
     """Whether its process goes on when its terminal is closed. Nobody can use it then: the agent has ended."""
 
@@ -75,6 +80,9 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Hooks that can be held open for a person, because the client's own dialog stays usable."""
     asked: frozenset[HookKind] = frozenset()
     """Hooks to which the client applies a reply."""
+    repeated: frozenset[HookKind] = frozenset()
+    """Hooks that the client runs once for each registration, with the same payload and its time: copies are one event.
+    Never hooks before a tool call, because each copy needs the verdict."""
 
     limits: dict[Capability, str] = {}
     """What the client cannot do, and why: a sentence that people see where they try it."""

@@ -14,8 +14,7 @@ def known_config_dirs(
     settings: Settings, paths: Paths, env: Mapping[str, str] = os.environ, client: str = DEFAULT
 ) -> tuple[Path, ...]:
     """All known config dirs of a client, each once. Reads the file of installed config dirs at every call."""
-    configured = settings.config_dirs if client == DEFAULT else ()
-    named = [Path(name).expanduser().absolute() for name in configured if name.strip()]
+    named = configured_dirs(settings, client)
     return tuple(dict.fromkeys([*named, *default_config_dirs(env, client), *installed_config_dirs(paths, client)]))
 
 
@@ -27,8 +26,24 @@ def default_config_dirs(env: Mapping[str, str] = os.environ, client: str = DEFAU
 def config_dir_names(env: Mapping[str, str], client: str) -> list[str]:
     """The same as texts: `~` is not expanded."""
     found = CLIENTS[client]
-    named = [env.get(found.config_variable or "", ""), _default(found.default_config_dir, env)]
-    return [name for name in named if name.strip()]
+    named = env.get(found.config_variable or "", "").strip()
+    if named and found.config_folder:
+        named = f"{named.rstrip('/')}/{found.config_folder}"
+    return [name for name in (named, _default(found.default_config_dir, env)) if name]
+
+
+def config_variables(client: str, config_dir: Path) -> dict[str, str]:
+    """The variables that make a client use a config dir; none if that cannot be chosen."""
+    found = CLIENTS[client]
+    if found.config_variable is None or (found.config_folder and config_dir.name != found.config_folder):
+        return {}
+    return {found.config_variable: str(config_dir.parent if found.config_folder else config_dir)}
+
+
+def configured_dirs(settings: Settings, client: str) -> list[Path]:
+    """The config dirs of the setting `config_dirs`, which are Claude Code's."""
+    configured = settings.config_dirs if client == DEFAULT else ()
+    return [Path(name).expanduser().absolute() for name in configured if name.strip()]
 
 
 def _default(config_dir: str, env: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from claude_headspace.clients.commented_json import Unsupported, changed_text, has_comments, without_comments
 from claude_headspace.clients.files import read_file
 from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HookFiles
@@ -215,6 +216,46 @@ class GroupedHooks:
                 yield f"{shown} of Headspace are {what} in {files.settings}"
 
 
+class CommentedHooks(GroupedHooks):
+    """The same in a file in which the client accepts comments. They stay where they are."""
+
+    def add(self, text: str, files: HookFiles) -> str:
+        """The text with Headspace's hooks."""
+        return _keep_comments(text, super().add(without_comments(text), files), str(files.settings))
+
+    def remove(self, text: str, name: str) -> str:
+        """The text without Headspace's hooks."""
+        return _keep_comments(text, super().remove(without_comments(text), name), name)
+
+    def content(self, text: str) -> object:
+        """The settings, without empty lists of hooks."""
+        return super().content(without_comments(text))
+
+    def has_hooks(self, text: str, files: HookFiles) -> bool:
+        """Whether a text contains hooks of Headspace."""
+        return super().has_hooks(without_comments(text), files)
+
+    def problems(self, text: str, files: HookFiles) -> Iterator[str]:
+        """Hooks that are missing, and hooks that were changed."""
+        return super().problems(without_comments(text), files)
+
+
+def _keep_comments(text: str, changed: str, name: str) -> str:
+    """A changed text, with the comments of the original one."""
+    if not has_comments(text):
+        return changed
+    if not without_comments(text).strip():
+        return f"{text.rstrip()}\n{changed}"
+    try:
+        return changed_text(text, parse(changed, name))
+    except Unsupported as error:
+        raise BadConfiguration(
+            "bad_settings",
+            f"{name} cannot be changed safely: its comments would be moved.",
+            "Nothing was changed. Remove the comments in `hooks`, and run this again.",
+        ) from error
+
+
 def _is_own_group(group: object) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     return isinstance(hooks, list) and any(map(is_own_hook, hooks))
@@ -229,8 +270,14 @@ class OwnSettingsFile:
     mark: str
     """A text that only a file of Headspace contains."""
 
-    def add(self, _text: str, files: HookFiles) -> str:
-        """The content of the file, whatever it contains now."""
+    def add(self, text: str, files: HookFiles) -> str:
+        """The content of the file. A file of somebody else is not replaced."""
+        if text.strip() and self.mark not in text:
+            raise BadConfiguration(
+                "foreign_file",
+                f"{files.settings} is not a file of Headspace.",
+                "Nothing was changed. Rename that file, and run this again.",
+            )
         return self.render(files)
 
     def remove(self, text: str, _name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a tool call requests: the edit of a file, and the permissions that can be granted with it. Pure and total."""
+"""What a tool call requests: the edits of files, and the permissions that can be granted with it. Pure and total."""
 
 from collections.abc import Callable
 
@@ -14,12 +14,20 @@ from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.requested_edit import RequestedEdit
 
-EDITS: dict[str, Callable[[ToolUse], RequestedEdit | None]] = {
-    claude_code.NAME: edits.requested_edit,
-    "codex": codex_edits.requested_edit,
-    "copilot": copilot_edits.requested_edit,
-    "gemini": gemini_edits.requested_edit,
-    "opencode": opencode_edits.requested_edit,
+FindEdits = Callable[[ToolUse], tuple[RequestedEdit, ...]]
+
+
+def _of_one_file(find: Callable[[ToolUse], RequestedEdit | None]) -> FindEdits:
+    """The edits of a client whose calls edit one file each."""
+    return lambda use: (found,) if (found := find(use)) is not None else ()
+
+
+EDITS: dict[str, FindEdits] = {
+    claude_code.NAME: _of_one_file(edits.requested_edit),
+    "codex": codex_edits.requested_edits,
+    "copilot": _of_one_file(copilot_edits.requested_edit),
+    "gemini": _of_one_file(gemini_edits.requested_edit),
+    "opencode": _of_one_file(opencode_edits.requested_edit),
 }
 GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {
     claude_code.NAME: suggestions.grant_options,
@@ -28,10 +36,10 @@ GRANT_OPTIONS: dict[str, Callable[[str], tuple[GrantOption, ...]]] = {
 }
 
 
-def requested_edit(client: str, use: ToolUse) -> RequestedEdit | None:
-    """What a call does to one file; None if it is not an edit."""
+def requested_edits(client: str, use: ToolUse) -> tuple[RequestedEdit, ...]:
+    """What a call does to files, completely; empty if it is not an edit, or cannot be described as edits."""
     find = EDITS.get(client)
-    return find(use) if find is not None else None
+    return find(use) if find is not None else ()
 
 
 def grant_options(client: str, suggested: str) -> tuple[GrantOption, ...]:

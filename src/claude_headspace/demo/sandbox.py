@@ -72,6 +72,7 @@ class Sandbox:
     def install_hooks(self) -> None:
         """Install the hooks as `headspace install` does."""
         self.paths.create_directories()
+        self.paths.demo_file.touch(mode=0o600)
         token = local_tokens(self.paths)[Scope.INGEST]
         plan = installation.plan_install(self.config, events_for(find_version()), status_line=True)
         settings_change.install(plan, self.paths.state, token)

@@ -18,6 +18,8 @@ from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.wait.answers import Answer
 
+CUT = "…"
+"""The end of a summary that does not name all files."""
 HINT = "Answer it in the terminal."
 ONLY_PERMISSIONS = "Headspace can answer only permissions of Codex."
 NOT_AT_DAEMON = (
@@ -47,7 +49,8 @@ class CodexAnswers:
     def suggestions(self, agent: Agent, wait: Wait) -> str:
         """What can be granted with the answer, as it is stored with the wait."""
         found = self._find(agent, wait)
-        return write_suggestions(found[1].suggestions) if found is not None else ""
+        files = "" if wait.summary.endswith(CUT) else wait.summary
+        return write_suggestions(found[1].suggestions, files) if found is not None else ""
 
     async def deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         """Answer the approval."""

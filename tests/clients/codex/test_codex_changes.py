@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.clients.changes import EDIT_EVENTS, file_edits
 from claude_headspace.clients.codex.tools import tool_use
-from claude_headspace.clients.requests import requested_edit
+from claude_headspace.clients.requests import requested_edits
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.wait.requested_edit import Replacement, RequestedEdit, edit_diff
 
@@ -46,21 +46,49 @@ def finished(patch: str, response: str = "Exit code: 0\nOutput:\nSuccess.", clie
     )
 
 
+def requested(patch: str) -> tuple[RequestedEdit, ...]:
+    """The edits that a patch requests."""
+    return requested_edits("codex", tool_use("apply_patch", {"command": patch}, "c1"))
+
+
 def test_a_patch_requests_the_edit_of_its_file() -> None:
-    """Each part replaces its old lines. A patch of several files is shown as it is."""
-
-    def requested(patch: str) -> RequestedEdit | None:
-        return requested_edit("codex", tool_use("apply_patch", {"command": patch}, "c1"))
-
-    edit = requested(UPDATE)
-    assert edit == RequestedEdit(
-        path="app.py", replacements=(Replacement("one\ntwo\n", "one\n2\n"), Replacement("five\n", "5\n"))
-    )
+    """Each part replaces its old lines."""
+    parts = (Replacement("one\ntwo\n", "one\n2\n"), Replacement("five\n", "5\n"))
+    [edit] = requested(UPDATE)
+    assert edit == RequestedEdit(path="app.py", replacements=parts)
     assert "+2" in edit_diff(edit, "app.py", "zero\none\ntwo\nthree\nfive\n")
-    assert requested(ADD) == RequestedEdit(path="notes.txt", content="first\n\nthird\n")
-    assert requested(SEVERAL) is None
-    assert requested("*** Update File: a\n*** Move to: b\n") is None
-    assert requested_edit("codex", tool_use("Bash", {"command": "ls"}, "c1")) is None
+    assert requested(ADD) == (RequestedEdit(path="notes.txt", content="first\n\nthird\n"),)
+    assert requested_edits("codex", tool_use("Bash", {"command": "ls"}, "c1")) == ()
+
+
+def test_a_patch_requests_the_edits_of_all_its_files() -> None:
+    """Also of those that it deletes or moves."""
+    added, deleted, updated = requested(SEVERAL)
+    assert (added.path, deleted, updated.path) == ("notes.txt", RequestedEdit(path="old.py", deleted=True), "app.py")
+    [moved] = requested("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-1\n+2\n*** End Patch")
+    assert moved == RequestedEdit(path="a", replacements=(Replacement("1\n", "2\n"),), moved_to="b")
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "",
+        "*** Begin Patch\n*** End Patch",
+        "*** Begin Patch\n*** Add File: a\n+1\n*** Copy File: b\n*** End Patch",
+        "*** Begin Patch\n*** Add File: a\n+1\nanother line\n*** End Patch",
+        "*** Begin Patch\n*** Delete File: a\n-1\n*** End Patch",
+        "another line\n*** Begin Patch\n*** Add File: a\n+1\n*** End Patch",
+    ],
+)
+def test_a_patch_with_unknown_lines_is_shown_as_it_is(patch: str) -> None:
+    """Its edits would leave something out."""
+    assert requested(patch) == ()
+
+
+def test_only_a_line_feed_ends_a_line_of_a_patch() -> None:
+    """Another separator would hide the rest of a line."""
+    [edit] = requested("*** Begin Patch\r\n*** Add File: a\r\n+one\x0ctwo\u2028three\r\n*** End Patch\r\n")
+    assert edit.content == "one\x0ctwo\u2028three\n"
 
 
 def test_a_patch_is_shown_in_the_changes() -> None:

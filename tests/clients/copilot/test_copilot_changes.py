@@ -4,7 +4,7 @@ import msgspec
 
 from claude_headspace.clients.changes import file_edits
 from claude_headspace.clients.copilot.tools import tool_use
-from claude_headspace.clients.requests import requested_edit
+from claude_headspace.clients.requests import requested_edits
 from claude_headspace.kernel.changes.model import FileEdit
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.wait.requested_edit import Replacement, RequestedEdit
@@ -33,14 +33,14 @@ def finished(tool: str, given: object, result: str = "success") -> tuple[FileEdi
 
 def test_requests() -> None:
     """A new file has its content, an edit its replacement; other calls request none."""
-    assert requested_edit("copilot", tool_use("create", CREATE)) == RequestedEdit(
-        path="/app/a.txt", content="one\ntwo\n"
+    assert requested_edits("copilot", tool_use("create", CREATE)) == (
+        RequestedEdit(path="/app/a.txt", content="one\ntwo\n"),
     )
-    assert requested_edit("copilot", tool_use("edit", EDIT)) == RequestedEdit(
-        path="/app/a.txt", replacements=(Replacement("one", "three"),)
+    assert requested_edits("copilot", tool_use("edit", EDIT)) == (
+        RequestedEdit(path="/app/a.txt", replacements=(Replacement("one", "three"),)),
     )
-    assert requested_edit("copilot", tool_use("bash", {"command": "ls", "path": "/a"})) is None
-    assert requested_edit("copilot", tool_use("create", {"path": 1})) is None
+    assert requested_edits("copilot", tool_use("bash", {"command": "ls", "path": "/a"})) == ()
+    assert requested_edits("copilot", tool_use("create", {"path": 1})) == ()
 
 
 def test_finished_calls() -> None:

@@ -6,7 +6,7 @@ import msgspec
 
 from claude_headspace.clients.gemini.changes import file_edits
 from claude_headspace.clients.gemini.tools import tool_use
-from claude_headspace.clients.requests import requested_edit
+from claude_headspace.clients.requests import requested_edits
 from claude_headspace.kernel.wait.requested_edit import Replacement, RequestedEdit
 
 
@@ -47,7 +47,8 @@ def test_what_changed_nothing() -> None:
 def test_the_requested_edit() -> None:
     """A write has the whole text, a replacement its two texts, a dialog the whole new text."""
     write = tool_use("write_file", {"file_path": "w.txt", "content": "x"})
-    assert requested_edit("gemini", write) == RequestedEdit(path="w.txt", content="x")
+    assert requested_edits("gemini", write) == (RequestedEdit(path="w.txt", content="x"),)
     replace = tool_use("replace", {"file_path": "w.txt", "old_string": "a", "new_string": "b", "allow_multiple": True})
-    assert requested_edit("gemini", replace) == RequestedEdit(path="w.txt", replacements=(Replacement("a", "b", True),))
-    assert requested_edit("gemini", tool_use("run_shell_command", {"command": "ls"})) is None
+    parts = (Replacement("a", "b", True),)
+    assert requested_edits("gemini", replace) == (RequestedEdit(path="w.txt", replacements=parts),)
+    assert requested_edits("gemini", tool_use("run_shell_command", {"command": "ls"})) == ()

@@ -8,7 +8,7 @@ import msgspec
 from claude_headspace.clients.changes import file_edits
 from claude_headspace.clients.opencode import replies
 from claude_headspace.clients.opencode.tools import tool_use
-from claude_headspace.clients.requests import grant_options, requested_edit
+from claude_headspace.clients.requests import grant_options, requested_edits
 from claude_headspace.clients.tools import summarize_input
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.envelope import Envelope, Origin
@@ -71,13 +71,19 @@ def test_always_says_what_it_grants() -> None:
 
 def test_the_edit_that_a_call_requests() -> None:
     """Of the tools that write one file."""
-    edit = requested_edit("opencode", tool_use("edit", {"filePath": "a.py", "oldString": "1", "newString": "2"}, "c1"))
-    write = requested_edit("opencode", tool_use("write", {"filePath": "a.py", "content": "3"}, "c1"))
-    assert edit is not None
+    [edit] = requested_edits(
+        "opencode", tool_use("edit", {"filePath": "a.py", "oldString": "1", "newString": "2"}, "c1")
+    )
+    [write] = requested_edits("opencode", tool_use("write", {"filePath": "a.py", "content": "3"}, "c1"))
     assert edit.replacements[0].new == "2"
-    assert write is not None
     assert write.content == "3"
-    assert requested_edit("opencode", tool_use("bash", {"command": "ls"}, "c1")) is None
+    assert requested_edits("opencode", tool_use("bash", {"command": "ls"}, "c1")) == ()
+
+
+def test_a_patch_is_shown_as_it_is() -> None:
+    """Its text has no pair of old and new text, so all of it is shown."""
+    patch = "*** Begin Patch\n*** Add File: a.py\n+1\n*** End Patch"
+    assert requested_edits("opencode", tool_use("apply_patch", {"patchText": patch}, "c1")) == ()
 
 
 def test_the_files_of_a_patch() -> None:

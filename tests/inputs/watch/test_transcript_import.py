@@ -82,6 +82,23 @@ def test_old_sessions_are_imported_as_ended(tmp_path: Path) -> None:
     assert archive.journal.stream(0, 100) == []
 
 
+def test_a_followed_session_is_listed_as_such(tmp_path: Path) -> None:
+    """So that nobody is asked to import it. Sessions from before the first start are not followed."""
+
+    async def main() -> list[bool]:
+        async with Archive(tmp_path) as archive:
+            await archive.sources.followers["claude-code"].caught_up()
+            archive.session("s2").write(prompt("two"))
+            await archive.until(lambda: archive.turn_texts("s2") == ["two"])
+            await archive.sources.followers["claude-code"].stop()
+            return [file.followed for file in await archive.importer.list_files()]
+
+    old = Archive(tmp_path).session("s1")
+    old.write(*turn("one", 3 * DAY))
+    os.utime(old.path, (1_767_261_600, 1_767_261_600))
+    assert asyncio.run(main()) == [False, True]
+
+
 def test_a_second_import_reads_only_new_lines(tmp_path: Path) -> None:
     """The position in each file is stored."""
     journal, archive = TemporaryJournal(), Archive(tmp_path)

@@ -3,7 +3,8 @@
 import msgspec
 
 from claude_headspace.kernel.agent import Wait
-from claude_headspace.kernel.tools import ToolKind, ToolUse
+from claude_headspace.kernel.policy.call import Use
+from claude_headspace.kernel.tools import FileUse, ToolKind, ToolUse
 from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.kernel.wait.request_text import MAX_DIFF, MAX_TEXT, describe_call, limited, short_path
 from claude_headspace.kernel.wait.views import RequestView, wait_details_view
@@ -31,10 +32,19 @@ def test_a_path_has_one_line() -> None:
     """Its control characters are marks, and reported."""
     path = "/p/a\nforged: yes\n--- a/safe.py"
     use = ToolUse(name="Write", kind=ToolKind.WRITE, path=path, input={"file_path": path, "content": "x\ty\n"})
-    request = describe_call(WAIT, use, "/p")
+    request = describe_call(WAIT, use, "/p", diff="+x")
     assert request.text == "Write a⟦U+000A⟧forged: yes⟦U+000A⟧--- a/safe.py"
     assert request.path == path
     assert [each.code for each in wait_details_view(WAIT, request, ()).hidden_characters] == ["U+000A"]
+
+
+def test_a_call_names_all_its_files() -> None:
+    """In its text, and as it names them. Without a diff, the text has all arguments instead."""
+    files = tuple(FileUse(path, Use.WRITE) for path in ("/p/a", "/q/b"))
+    use = ToolUse(name="patch", kind=ToolKind.EDIT, path="/p/a", files=files, input={"command": "+1"})
+    shown, plain = describe_call(WAIT, use, "/p", diff="+1"), describe_call(WAIT, use, "/p")
+    assert (shown.text, shown.path, shown.paths) == ("patch a, /q/b", "/p/a, /q/b", ("/p/a", "/q/b"))
+    assert (plain.text, plain.diff, plain.paths) == ("command: +1", "", shown.paths)
 
 
 def test_a_short_request_stays() -> None:

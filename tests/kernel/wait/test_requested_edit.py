@@ -5,11 +5,13 @@ import json
 import pytest
 
 from claude_headspace.kernel.wait.requested_edit import (
+    DELETED_COMMENT,
     NotApplicable,
     Replacement,
     RequestedCell,
     RequestedEdit,
     edit_diff,
+    join_diffs,
     own_diff,
 )
 
@@ -97,3 +99,26 @@ def test_redacted_secrets_are_pointed_out() -> None:
     assert found.startswith("# [redacted]: secrets are not shown")
     own = own_diff(edit(Replacement("[redacted]\n", "b\n")), "f", "gone")
     assert [line[:12] for line in own.splitlines()[:2]] == ["# file not r", "# [redacted]"]
+
+
+def test_a_deleted_file_is_shown_with_its_text() -> None:
+    """If it can be read. Otherwise the diff says that all of it is deleted."""
+    deletion = RequestedEdit(path="old.py", deleted=True)
+    assert edit_diff(deletion, "old.py", "x\n") == "--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    own = own_diff(deletion, "old.py", "too long").splitlines()
+    assert own[1:] == ["--- a/old.py", "+++ /dev/null", DELETED_COMMENT]
+    with pytest.raises(NotApplicable):
+        edit_diff(deletion, "old.py", None)
+
+
+def test_a_moved_file_is_shown_with_both_names() -> None:
+    """In both kinds of diffs, also if its text stays."""
+    moved = RequestedEdit(path="a", moved_to="b\n", replacements=(Replacement("1", "2"),))
+    assert edit_diff(moved, "a", "1\n").startswith("rename from a\nrename to b⟦U+000A⟧\n--- a/a\n")
+    assert "\nrename to c\n" in own_diff(RequestedEdit(path="a", moved_to="c"), "a", "too long")
+
+
+def test_the_diffs_of_several_files_name_each_file() -> None:
+    """The diff of one file stays as it is."""
+    assert join_diffs([("a", "one\n")]) == "one\n"
+    assert join_diffs([("a", "one\n"), ("b", "two\n")]) == "diff --git a/a b/a\none\ndiff --git a/b b/b\ntwo\n"

@@ -1,5 +1,7 @@
 """The page answers the real Codex while its own dialog stays usable, and shows the complete request before."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.kernel.wait.requested_edit import DELETED_COMMENT
 from tests.real_client.client import Client, Terminals
 from tests.real_client.installation import Installation
 from tests.real_client.model import Script, reply, text
 from tests.real_client.program import Unavailable
 from tests.real_clients.codex.daemon_scenarios import asking
 from tests.real_clients.homes import CodexDaemonHome, CodexHome
-from tests.support import wait_until
+from tests.real_clients.models import patch
+from tests.support import environment, wait_until
 from tests.web.chromium import CHROMIUM, FLAGS
 
 Opened = tuple[Installation, Client, CodexHome]
@@ -46,6 +50,14 @@ def say(client: Client, words: str) -> None:
     """Send a prompt."""
     client.write(words)
     client.send()
+
+
+def headspace(installation: Installation, *arguments: str) -> str:
+    """What a `headspace` command prints."""
+    command = [sys.executable, "-m", "claude_headspace", *arguments]
+    env = environment(installation.root)
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout
 
 
 def waits(installation: Installation) -> list[dict[str, Any]]:
@@ -81,6 +93,33 @@ def test_the_page_answers_while_the_dialog_is_open(tmp_path: Path) -> None:
         wait_until(lambda: "I made it." in client.screen, "the end of the turn")
         [answered] = installation.daemon.get("/api/waits?all=true").json()
         assert (answered["answered"]["via"], answered["undelivered"]) == ("web", None)
+
+
+def test_a_patch_of_several_files_is_shown_completely(tmp_path: Path) -> None:
+    """The API, `show` and `approve` show every file with its diff, and the grant names the files."""
+    text_of_patch = (
+        "*** Begin Patch\n*** Update File: notes.txt\n@@\n-hello\n+goodbye\n"
+        "*** Add File: made\n+one\n*** Delete File: old.txt\n*** End Patch\n"
+    )
+    script = {"Make it": [reply(patch(text_of_patch)), reply(text("I made it."))]}
+    with codex(tmp_path, script, CodexDaemonHome) as (installation, client, home):
+        (home.project / "notes.txt").write_text("hello\n")
+        (home.project / "old.txt").write_text("old\n")
+        say(client, "Make it")
+        wait_until(lambda: any(each["held_until"] for each in waits(installation)), "a wait that can be answered")
+        [wait] = waits(installation)
+        shown = installation.daemon.get(f"/api/waits/{wait['id']}").json()
+        request, [grant] = shown["request"], shown["suggestions"]
+        assert (request["text"], request["complete"]) == ("apply_patch notes.txt, made, old.txt", True)
+        assert request["paths"] == ["notes.txt", "made", "old.txt"]
+        assert grant["words"] == "Allow further changes of notes.txt, made, old.txt without asking"
+        for line in ("-hello", "+goodbye", "+++ b/made", "+one", "--- a/old.txt", DELETED_COMMENT):
+            assert line in request["diff"].splitlines()
+        [agent] = installation.daemon.agents()
+        printed = headspace(installation, "approve", agent["name"], "--yes")
+        for line in ("apply_patch notes.txt, made, old.txt", "-hello", "+goodbye", "+one", DELETED_COMMENT):
+            assert line in printed
+        wait_until(lambda: not (home.project / "old.txt").exists(), "the patch")
 
 
 def test_without_the_daemon_only_the_terminal_answers(tmp_path: Path) -> None:

@@ -279,14 +279,18 @@ def test_a_read_only_spool_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_session_without_hooks_is_a_warning(daemon: RunningDaemon) -> None:
-    """Its transcript grows while no hook arrives; an old transcript does not count."""
+    """Its transcript grows while no hook arrives. Old transcripts, and sessions before `/clear`, do not count."""
     projects = daemon.home / ".claude" / "projects" / "-projects-shop"
     projects.mkdir(parents=True)
-    for name in ("silent", "old", "heard"):
+    for name in ("silent", "old", "heard", "replaced"):
         (projects / f"{name}.jsonl").write_text('{"type": "summary"}\n')
     an_hour_ago = time.time() - 3600
     os.utime(projects / "old.jsonl", (an_hour_ago, an_hour_ago))
     daemon.post("session-start", {"session_id": "heard", "cwd": "/projects/shop"})
+    pane = {"cwd": "/projects/other", "tmux_pane": "%7"}
+    daemon.post("session-start", {"session_id": "replaced", **pane})
+    daemon.post("session-end", {"session_id": "replaced", "reason": "clear", **pane})
+    daemon.post("session-start", {"session_id": "new", "source": "clear", **pane})
     _, checks = examine(daemon.home)
     assert [check["detail"].split()[1] for check in checks["silent"]] == ["silent"]
 

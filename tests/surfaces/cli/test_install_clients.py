@@ -108,15 +108,85 @@ def test_dry_run_shows_every_file(home: Path) -> None:
     assert client_files(home) == before
 
 
-def test_a_failure_in_one_client_leaves_nothing_in_the_others(home: Path) -> None:
-    """The error names the file."""
-    (home / ".gemini/settings.json").write_text('{ // a comment\n "ui": {} }')
+def test_a_failure_in_one_client_does_not_stop_the_others(home: Path) -> None:
+    """The error names the file and says what to do. If nothing can be installed, nothing is changed."""
+    (home / ".gemini/settings.json").write_text("{ broken")
     before = client_files(home)
+    done = run(home, "install", "--yes", "--client", "gemini")
+    assert (done.returncode, client_files(home)) == (1, before)
     done = run(home, "install", "--yes")
     assert done.returncode == 1
     assert ".gemini/settings.json" in done.stderr
-    assert client_files(home) == before
-    assert not (home / ".claude").exists()
+    assert "Correct or move the file" in done.stderr
+    assert "Hooks of Codex installed in" in done.stdout
+    assert (home / ".claude/hooks/notify-headspace.sh").exists()
+    assert (home / ".codex/hooks.json").exists()
+    assert (home / ".gemini/settings.json").read_text() == "{ broken"
+
+
+def test_a_failed_write_in_one_client_does_not_stop_the_others(home: Path) -> None:
+    """Nothing is left behind in its config dir."""
+    (home / ".gemini/headspace/notify-headspace.conf").mkdir(parents=True)
+    before = {name: data for name, data in client_files(home).items() if name.startswith(".gemini")}
+    done = run(home, "install", "--yes")
+    assert done.returncode == 1
+    assert f"Not installed in {home}/.gemini" in " ".join(done.stderr.split())
+    assert "Hooks of Gemini CLI" not in done.stdout
+    assert (home / ".codex/hooks.json").exists()
+    assert {name: data for name, data in client_files(home).items() if name.startswith(".gemini")} == before
+
+
+def test_comments_in_the_settings_of_gemini_stay(home: Path) -> None:
+    """The client accepts them. A removal restores the file."""
+    settings = home / ".gemini/settings.json"
+    settings.write_text('{\n  // mine\n  "ui": {} // dark\n}\n')
+    assert run(home, "install", "--yes", "--client", "gemini").returncode == 0
+    text = settings.read_text()
+    assert text.startswith('{\n  // mine\n  "ui": {}, // dark\n  "hooks": {\n')
+    assert run(home, "install", "--yes", "--client", "gemini").returncode == 0
+    assert settings.read_text() == text, "a second installation changes nothing"
+    run(home, "uninstall", "--yes", "--client", "gemini")
+    assert settings.read_text() == '{\n  // mine\n  "ui": {} // dark\n}\n'
+
+
+def test_the_home_of_gemini_is_honoured(home: Path) -> None:
+    """`GEMINI_CLI_HOME` names the directory that contains its config dir; a removal finds it without the variable."""
+    other = home / "other"
+    (other / ".gemini").mkdir(parents=True)
+    done = run_headspace(home, "install", "--yes", "--client", "gemini", PATH=NO_PROGRAMS, GEMINI_CLI_HOME=str(other))
+    assert done.returncode == 0
+    assert "hooks" in json.loads((other / ".gemini/settings.json").read_text())
+    assert (home / ".gemini/settings.json").read_text() == '{ "ui": {} }'
+    run(home, "uninstall", "--yes")
+    assert not (other / ".gemini/settings.json").exists()
+
+
+def test_hooks_over_http_are_refused_where_the_client_cannot(home: Path) -> None:
+    """If other clients are installed at the same time, the output says that they use the script."""
+    done = run(home, "install", "--yes", "--client", "gemini", "--transport", "http")
+    assert done.returncode == 1
+    assert "Hooks of Gemini CLI are commands: it sends none over HTTP." in done.stderr
+    assert not (home / ".gemini/headspace").exists()
+    done = run(home, "install", "--yes", "--transport", "http")
+    assert done.returncode == 0
+    assert "Hooks of Gemini CLI are commands: it sends none over HTTP." in done.stdout
+    assert "http://" in (home / ".claude/settings.json").read_text()
+    assert (home / ".gemini/headspace/notify-headspace.sh").exists()
+
+
+def test_a_plugin_of_the_user_is_not_replaced(home: Path) -> None:
+    """The output says why, and what to do."""
+    plugin = home / ".config/opencode/plugin/headspace.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("export const Mine = 1\n")
+    done = run(home, "install", "--yes")
+    assert done.returncode == 1
+    assert "is not a file of Headspace" in done.stderr
+    assert "Rename that file" in done.stderr
+    done = run(home, "up", "--yes", "--no-open")
+    assert done.returncode == 0
+    assert "is not a file of Headspace" in " ".join(done.stdout.split())
+    assert plugin.read_text() == "export const Mine = 1\n"
 
 
 def typed(home: Path, answers: str, *arguments: str) -> str:
@@ -158,8 +228,8 @@ def test_up_asks_once_for_all_clients(home: Path) -> None:
 
 
 def test_up_leaves_out_a_client_whose_settings_cannot_be_changed(home: Path) -> None:
-    """Nobody named it, so the rest works, and the output says why. If it is named, that is an error."""
-    (home / ".gemini/settings.json").write_text('{ // a comment\n "ui": {} }')
+    """The rest works, and the output says why. If it is the only one, that is an error."""
+    (home / ".gemini/settings.json").write_text("{ broken")
     done = run(home, "up", "--yes", "--no-open")
     assert done.returncode == 0
     assert f"not installed in {home}/.gemini: " in " ".join(done.stdout.split())
@@ -184,12 +254,12 @@ def test_doctor_checks_every_client(daemon: RunningDaemon) -> None:
     run(home, "install", "--yes", "--client", "codex", "--client", "gemini", "--client", "claude-code")
     wait_until((home / "address").exists, "the daemon's sign")
     code, found = checks(home)
-    codex = {check["name"]: check for check in found[f"Codex: {home}/.codex"]}
+    codex = {check["name"]: check for check in found[f"{home}/.codex"]}
     assert code == 0
     assert codex["review"]["status"] == "warning"
     assert "accept" in codex["review"]["hint"]
     assert {codex[name]["status"] for name in ("hooks", "script", "conf", "token", "event")} == {"ok"}
-    gemini = {check["name"]: check["status"] for check in found[f"Gemini CLI: {home}/.gemini"]}
+    gemini = {check["name"]: check["status"] for check in found[f"{home}/.gemini"]}
     assert set(gemini.values()) == {"ok"}
     assert {event["client"] for event in daemon.events() if event["name"] == "HeadspaceDoctor"} >= {"codex", "gemini"}
     summary = daemon.status["hooks"]["summary"]
@@ -197,13 +267,28 @@ def test_doctor_checks_every_client(daemon: RunningDaemon) -> None:
     (home / ".gemini/settings.json").write_text("{}")
     code, found = checks(home, "--client", "gemini")
     assert code == 1
-    assert [check["hint"] for check in found[f"Gemini CLI: {home}/.gemini"] if check["status"] == "failed"] == [
+    assert [check["hint"] for check in found[f"{home}/.gemini"] if check["status"] == "failed"] == [
         "Run `headspace install`."
     ]
+
+
+def test_doctor_succeeds_if_only_another_client_is_set_up(daemon: RunningDaemon) -> None:
+    """Missing hooks of Claude Code are a warning then. Without any hooks they are a failure."""
+    home = daemon.home
+    (home / ".gemini").mkdir()
+    wait_until((home / "address").exists, "the daemon's sign")
+    assert checks(home)[0] == 1
+    run(home, "install", "--yes", "--client", "gemini")
+    code, found = checks(home)
+    assert code == 0
+    assert {check["status"] for check in found[f"{home}/.claude"] if check["hint"]} == {"warning"}
+    shown = run(home, "doctor").stdout
+    assert f"Claude Code: {home}/.claude" in shown
+    assert f"Gemini CLI: {home}/.gemini" in shown
 
 
 def test_a_client_without_hooks_is_a_warning(home: Path) -> None:
     """Somebody may not want Headspace there."""
     _, found = checks(home, "--client", "gemini")
-    hooks = [check for check in found[f"Gemini CLI: {home}/.gemini"] if check["name"] == "hooks"]
+    hooks = [check for check in found[f"{home}/.gemini"] if check["name"] == "hooks"]
     assert [(check["status"], check["detail"]) for check in hooks] == [("warning", "none registered")]

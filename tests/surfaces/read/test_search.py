@@ -1,11 +1,14 @@
 """Search: ranking, pages, snippets and hints."""
 
+import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.envelope import SECOND, Envelope, Origin
+from claude_headspace.kernel.text import iso
 from claude_headspace.ports import SearchFilter, SearchMatch
 from claude_headspace.surfaces.read.search import WINDOW_SIZE, Hits, SearchQueries, read_cursor, score
 from claude_headspace.testing import START, ManualClock, hook
@@ -98,6 +101,55 @@ def test_fields_of_a_hit() -> None:
     assert hit.command_id
     assert hit.turn_id
     assert [(piece.text, piece.match) for piece in hit.snippet] == [("needle", True), (" 0", False)]
+
+
+def test_a_tool_call_is_found_once() -> None:
+    """Its hook and its transcript line report the same input. The same input in a later call is another hit."""
+    journal = TemporaryJournal()
+    call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "docker prune"}}
+    for number, envelope in enumerate(
+        (
+            hook("SessionStart"),
+            hook("UserPromptSubmit", prompt="Clean up"),
+            hook("PreToolUse", START + SECOND, tool_use_id="t1", **call),
+            tool_use_line("t1", call),
+            hook("PreToolUse", START + 90 * SECOND, tool_use_id="t2", **call),
+        )
+    ):
+        store(journal, msgspec.structs.replace(envelope, received_at=START + number))
+    assert [hit.kind for hit in search(journal, "prune").hits] == ["tool_input", "tool_input"]
+
+
+def test_a_result_is_found_once() -> None:
+    """A client that runs a hook twice reports it twice."""
+    journal = TemporaryJournal()
+    done: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_response": {"stdout": "a needle"},
+    }
+    for number, envelope in enumerate(
+        (
+            hook("SessionStart"),
+            hook("UserPromptSubmit", prompt="Look"),
+            hook("PostToolUse", START + SECOND, tool_use_id="t1", **done),
+            hook("PostToolUse", START + SECOND, tool_use_id="t1", **done),
+        )
+    ):
+        store(journal, msgspec.structs.replace(envelope, received_at=START + number))
+    assert [hit.kind for hit in search(journal, "needle").hits] == ["tool_result"]
+
+
+def tool_use_line(call_id: str, call: dict[str, Any]) -> Envelope:
+    """A line of the transcript with a tool call."""
+    block = {"type": "tool_use", "id": call_id, "name": call["tool_name"], "input": call["tool_input"]}
+    message = {"id": "m1", "role": "assistant", "content": [block]}
+    written = hook("assistant", START, origin=Origin.TRANSCRIPT)
+    line = {"type": "assistant", "uuid": "u1", "timestamp": iso(START), "message": message}
+    payload = {**json.loads(written.payload), **line}
+    return msgspec.structs.replace(
+        written, payload=json.dumps({**payload, "sessionId": payload["session_id"]}).encode()
+    )
 
 
 def test_recency_is_a_small_bonus() -> None:

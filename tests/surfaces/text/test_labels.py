@@ -140,3 +140,11 @@ EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agent-summaries.js
 def test_the_terminal_and_the_page_use_the_same_sentences(example: dict[str, Any]) -> None:
     """Both are tested with one file of examples."""
     assert labels.summary(example["agent"], datetime(2026, 1, 1, 12, tzinfo=UTC)) == example["summary"]
+
+
+def test_supervision_without_an_effort_says_what_it_needs() -> None:
+    """Until there is an effort, nothing is restarted."""
+    found = {"restarts": 0, "restarted_at": None, "reason": "", "ended": ""}
+    text = labels.supervision_text({"supervision": found, "effort": None}, NOW)
+    assert text == "not restarted yet; restarts need an effort"
+    assert labels.supervision_text({"supervision": found, "effort": {"skill": "fix"}}, NOW) == "not restarted yet"

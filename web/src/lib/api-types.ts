@@ -1788,6 +1788,8 @@ export interface components {
             since: string;
             text: string;
             hint: string;
+            /** @default  */
+            client?: string;
         };
         HookStatus: {
             enabled: boolean;
@@ -2218,6 +2220,8 @@ export interface components {
             arguments?: Record<string, unknown>;
             /** @default  */
             path?: string;
+            /** @default [] */
+            paths?: string[];
             /** @default true */
             complete?: boolean;
             /** @default 0 */
@@ -2570,6 +2574,8 @@ export interface components {
         CheckGroup: {
             name: string;
             checks: components["schemas"]["Check"][];
+            /** @default  */
+            client?: string;
         };
         Check: {
             name: string;
@@ -2627,6 +2633,8 @@ export interface components {
             path: string;
             size: number;
             done: number;
+            /** @default false */
+            followed?: boolean;
         };
         ImportResult: {
             path: string;

@@ -17,6 +17,7 @@ CLIENT = Client(
     default_config_dir=environment.DEFAULT_CONFIG_DIR,
     markers=environment.MARKERS,
     tool_variables=environment.TOOL_VARIABLES,
+    reloads_hooks=True,
     held=HELD,
     asked=frozenset(HookKind),
 )

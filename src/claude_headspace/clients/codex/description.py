@@ -23,6 +23,7 @@ CLIENT = Client(
         Capability.DECLINE_MESSAGE: "Questions of Codex are declined only in its terminal.",
         Capability.EDIT_INPUT: "Codex does not take a changed input with an answer. Deny the call and say what to do.",
         Capability.STATUS_LINE: "Codex has no status line that runs a program.",
+        Capability.HTTP_HOOKS: "Hooks of Codex are commands: it sends none over HTTP.",
         Capability.SUPERVISE: "Headspace does not restart Codex: it compacts its context itself.",
     },
     notes={

@@ -21,21 +21,24 @@ from claude_headspace.kernel.wait.grants import Destination, GrantOption
 
 SESSION_WORDS = {
     "command": "Allow exactly this command again without asking",
-    "file": "Allow further changes of these files without asking",
+    "file": "Allow further changes of {} without asking",
 }
-"""What `acceptForSession` permits, by what is to be approved."""
+"""What `acceptForSession` permits, by what is to be approved. The braces stand for the files."""
 
 
-class Suggestion(msgspec.Struct, frozen=True):
+class Suggestion(msgspec.Struct, frozen=True, omit_defaults=True):
     """A decision that Codex offers, about a `command` or a `file`."""
 
     kind: str
     decision: Any
+    files: str = ""
+    """The files that are to be changed, if the decision is about them."""
 
 
-def write_suggestions(suggestions: Collection[Suggestion]) -> str:
-    """The suggestions as they are stored with a wait."""
-    return msgspec.json.encode(suggestions).decode() if suggestions else ""
+def write_suggestions(suggestions: Collection[Suggestion], files: str = "") -> str:
+    """The suggestions as they are stored with a wait, with the names of the files that it is about."""
+    named = [msgspec.structs.replace(each, files=files) if each.kind == "file" else each for each in suggestions]
+    return msgspec.json.encode(named).decode() if named else ""
 
 
 def grant_options(stored: str) -> tuple[GrantOption, ...]:
@@ -69,7 +72,8 @@ def _words(suggestion: Suggestion) -> tuple[str, Destination]:
     """What a decision permits, and where that is stored; no words if it is unknown."""
     match suggestion.decision:
         case "acceptForSession":
-            return SESSION_WORDS.get(suggestion.kind, ""), Destination.SESSION
+            files = suggestion.files or "all files of this patch"
+            return SESSION_WORDS.get(suggestion.kind, "").format(files), Destination.SESSION
         case {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": [*parts]}} if parts and all(
             isinstance(part, str) for part in parts
         ):

@@ -20,6 +20,10 @@ import msgspec
 ADD, UPDATE, DELETE = "Add File", "Update File", "Delete File"
 MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
+FRAME = ("*** Begin Patch", "*** End Patch", "")
+"""Lines outside of sections."""
+PREFIXES = {ADD: ("+",), UPDATE: ("+", "-", " "), DELETE: ()}
+"""How the lines of a section begin. An empty line of an update is a line of context."""
 
 
 class Section(msgspec.Struct):
@@ -49,12 +53,37 @@ def _side(chunk: list[str], prefixes: str) -> str:
 def parse_patch(text: str) -> list[Section]:
     """The sections of a patch, one for each file, in their order."""
     sections = list[Section]()
-    for line in text.splitlines():
+    for line in _lines(text):
         if (section := _header(line)) is not None:
             sections.append(section)
         elif sections:
             _add_line(sections[-1], line)
     return sections
+
+
+def is_understood(text: str) -> bool:
+    """Whether the sections of a patch contain everything that is in its text."""
+    action = ""
+    for line in _lines(text):
+        if (section := _header(line)) is not None:
+            action = section.action
+        elif not _is_known(action, line):
+            return False
+    return bool(action)
+
+
+def _is_known(action: str, line: str) -> bool:
+    """Whether a line belongs to the frame of a patch or to a section with this action."""
+    if line.strip() in FRAME and (line.strip() or action in ("", UPDATE)):
+        return True
+    if action == UPDATE and (line.startswith((MOVE, "@@")) or line.strip() == END_OF_FILE):
+        return True
+    return line.startswith(PREFIXES.get(action, ()))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a patch. Only a line feed ends a line, perhaps after a carriage return."""
+    return [line.removesuffix("\r") for line in text.rstrip("\n").split("\n")]
 
 
 def _header(line: str) -> Section | None:

@@ -23,6 +23,7 @@ CLIENT = Client(
         "COPILOT_HOOK_DIR",
     ),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.SESSION_START, HookKind.TURN_END}),
+    repeated=frozenset(HookKind) - {HookKind.BEFORE_TOOL, HookKind.PERMISSION},
     limits={
         Capability.DECLINE_MESSAGE: "Copilot CLI takes no message if a question is declined. Answer it with the text, "
         "or decline without a message and send it as a prompt.",
@@ -32,6 +33,7 @@ CLIENT = Client(
         Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
         Capability.COST: "Copilot CLI reports tokens and premium requests but no prices.",
         Capability.STATUS_LINE: "Copilot CLI does not report its status to a status line.",
+        Capability.HTTP_HOOKS: "Hooks of Copilot CLI are commands: it sends none over HTTP.",
     },
     notes={
         Capability.STATE: "From hooks, `events.jsonl` and lock files. Permissions, interrupts and errors take 0.2 s.",

@@ -11,7 +11,8 @@ CLIENT = Client(
     package="@google/gemini-cli",
     tested_versions=("0.61.0",),
     session_variable="GEMINI_SESSION_ID",
-    config_variable=None,
+    config_variable="GEMINI_CLI_HOME",
+    config_folder=".gemini",
     default_config_dir="~/.gemini",
     markers=("GEMINI_CLI", "GEMINI_SESSION_ID"),
     tool_variables=("GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
@@ -30,6 +31,7 @@ CLIENT = Client(
         Capability.KEEP_DRAFT: "Gemini CLI cannot put a draft aside.",
         Capability.SUPERVISE: "Gemini CLI cannot be supervised: a new session would not receive the handover.",
         Capability.STATUS_LINE: "Gemini CLI has no status line for other programs.",
+        Capability.HTTP_HOOKS: "Hooks of Gemini CLI are commands: it sends none over HTTP.",
     },
     notes={
         Capability.STATE: "The end of a turn is shown when the chat file confirms it, usually within 0.2 s. After an "

@@ -3,17 +3,18 @@
     <config dir>/settings.json                  `hooks` merged; a link stays a link, the mode stays
     <config dir>/headspace/notify-headspace.*   the script and its files (`clients/hook_files.py`)
 
-Gemini CLI accepts comments in its settings. A file with comments is not changed: they would be lost.
+Gemini CLI accepts comments in its settings. They are kept.
 """
 
 import shlex
 from collections.abc import Iterator, Mapping
 
+from claude_headspace.clients.commented_json import without_comments
 from claude_headspace.clients.files import read_file
 from claude_headspace.clients.gemini.events import MATCHERS, NOT_REGISTERED, REGISTERED, TIMEOUT_MILLISECONDS
 from claude_headspace.clients.hook_files import HookFiles
 from claude_headspace.clients.hook_inspection import Problem
-from claude_headspace.clients.hook_installer import GroupedHooks, HookInstaller
+from claude_headspace.clients.hook_installer import CommentedHooks, HookInstaller
 from claude_headspace.clients.hook_settings import Json, parse
 from claude_headspace.clients.settings_change import decode
 from claude_headspace.errors import BadConfiguration
@@ -37,7 +38,8 @@ def _group(script: str, event: str) -> Json:
 def switch_problems(files: HookFiles) -> Iterator[Problem]:
     """What the settings turn off."""
     try:
-        found = parse(decode(read_file(files.settings), str(files.settings)), str(files.settings))
+        text = without_comments(decode(read_file(files.settings), str(files.settings)))
+        found = parse(text, str(files.settings))
     except BadConfiguration:
         return
     switches = found.get("hooksConfig")
@@ -54,7 +56,7 @@ def switch_problems(files: HookFiles) -> Iterator[Problem]:
 
 INSTALLER = HookInstaller(
     files=HookFiles,
-    text=GroupedHooks(hook_groups),
+    text=CommentedHooks(hook_groups),
     registered=REGISTERED,
     not_registered=NOT_REGISTERED,
     switches=switch_problems,

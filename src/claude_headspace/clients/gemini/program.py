@@ -7,5 +7,6 @@ PROGRAM = Program(
     headless_prompt=("--prompt={}",),
     resume=("--resume={}",),
     session_options=("-r", "--resume", "--session-file", "--session-id"),
+    transcript_dir="tmp",
     pastes_prompts=True,
 )

@@ -27,6 +27,7 @@ CLIENT = Client(
         Capability.KEEP_DRAFT: "opencode cannot put a draft aside.",
         Capability.SUPERVISE: "opencode cannot be supervised: a new session would not receive the handover.",
         Capability.STATUS_LINE: "opencode has no status line for other programs.",
+        Capability.HTTP_HOOKS: "opencode has a plugin in place of hooks over HTTP.",
     },
     notes={
         Capability.STATE: "From a plugin in the client. A session is known from its first prompt on.",

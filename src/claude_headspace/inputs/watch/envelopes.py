@@ -33,6 +33,10 @@ class EnvelopeBuilder:
         """The builder for another client."""
         return EnvelopeBuilder(self.host, self.clock, self._locate_project, self._sanitizer, client)
 
+    def reader(self, kind: str) -> str:
+        """The name under which a reader of the client's files stores its positions."""
+        return f"{kind}:{self.host}" if self.client == catalog.DEFAULT else f"{kind}:{self.host}:{self.client}"
+
     async def line(self, at: Micros, raw: bytes, line: Line, process: Observations | None) -> Envelope:
         """A line of a transcript, with the process that has its session open.
 

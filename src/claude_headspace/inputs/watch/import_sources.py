@@ -27,6 +27,9 @@ class ImportSource(Protocol):
     def find(self, path: str) -> str | None:
         """The path to read from; None if it is not one of these sessions."""
 
+    def session_of(self, path: str) -> str:
+        """The session, if only its hooks show that it was followed; otherwise empty."""
+
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:
         """The next lines of a session. Raises `OSError` if it cannot be read."""
 
@@ -57,6 +60,10 @@ class FileSource:
         is_transcript = any(self._files.is_transcript(path, root) for root in self._roots())
         return real if is_transcript else None
 
+    def session_of(self, _path: str) -> str:
+        """Empty: files are followed."""
+        return ""
+
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:
         """The next complete lines."""
         return read_chunk(self._files, real, position, now)
@@ -83,6 +90,10 @@ class DatabaseSource:
     def find(self, path: str) -> str | None:
         """The path itself, if it is below a known database."""
         return path if Path(path).parent in self._databases() else None
+
+    def session_of(self, path: str) -> str:
+        """The session. Databases are not followed."""
+        return Path(path).name
 
     def read(self, real: str, position: ReadPosition, now: Micros) -> Chunk:
         """The next messages."""

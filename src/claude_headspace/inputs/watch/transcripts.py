@@ -88,9 +88,8 @@ class TranscriptFollower(Loop):
     ) -> None:
         super().__init__()
         self._files = TRANSCRIPT_FILES[envelopes.client]
-        is_default = envelopes.client == catalog.DEFAULT
-        self._reader = f"tail:{envelopes.host}" if is_default else f"tail:{envelopes.host}:{envelopes.client}"
-        self._hooks_name_process = not is_default
+        self._reader = envelopes.reader("tail")
+        self._hooks_name_process = envelopes.client != catalog.DEFAULT
         self._clock = envelopes.clock
         self._config_dirs = config_dirs
         self._agents = agents

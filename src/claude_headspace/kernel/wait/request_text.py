@@ -10,7 +10,7 @@ Rules
   another form, so what is missing in both counts once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -38,23 +38,36 @@ def describe_message(wait: Wait, message: str | None) -> RequestView:
     return RequestView(text=text, complete=is_complete, left_out=left_out(text))
 
 
-def describe_call(wait: Wait, use: ToolUse, cwd: str | None, diff: str = "") -> RequestView:
-    """The request of a wait about a tool call, without limits."""
+def describe_call(wait: Wait, use: ToolUse, cwd: str | None, diff: str | None = None) -> RequestView:
+    """The request of a wait about a tool call, without limits. Without a diff, its text has all arguments."""
     arguments = use.input if isinstance(use.input, dict) else {}
     missing = sum(left_out(text) for text in strings_in(use.input))
     is_complete = not any(is_cut(text) for text in strings_in(use.input))
-    text = _text(wait, use, arguments, cwd)
-    path = use.path or "" if use.kind in FILE_KINDS else ""
-    return RequestView(text=text, diff=diff, arguments=arguments, path=path, complete=is_complete, left_out=missing)
+    paths = _paths(use)
+    return RequestView(
+        text=_text(wait, use, arguments, () if diff is None else [short_path(path, cwd) for path in paths]),
+        diff=diff or "",
+        arguments=arguments,
+        path=", ".join(paths),
+        paths=paths,
+        complete=is_complete,
+        left_out=missing,
+    )
 
 
-def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], cwd: str | None) -> str:
+def _paths(use: ToolUse) -> tuple[str, ...]:
+    """The files that a call edits."""
+    named = (use.path, *(file.path for file in use.files)) if use.kind in FILE_KINDS else ()
+    return tuple(dict.fromkeys(path for path in named if path))
+
+
+def _text(wait: Wait, use: ToolUse, arguments: dict[str, Any], edited: Sequence[str]) -> str:
     if use.kind is ToolKind.SHELL and use.command:
         return use.command
     if wait.kind in ("question", "plan") and use.ask is not None:
         return use.ask.text or wait.text or use.name
-    if use.kind in FILE_KINDS and use.path:
-        return mark_controls(f"{use.name} {short_path(use.path, cwd)}")
+    if edited:
+        return mark_controls(f"{use.name} {', '.join(edited)}")
     return arguments_text(arguments) or wait.text or use.name
 
 

@@ -3,8 +3,11 @@
 Rules
 - The change is applied to the text of the file. If that is not possible, the diff shows the old and new text of the
   call itself, and its first line says why.
+- A call can change several files. The diff of each then starts with a line `diff --git`.
 - Secrets are redacted in both texts before. A change inside a redacted secret is not visible, and the diff says so.
 """
+
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,6 +16,7 @@ from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.redaction.redactor import REDACTED
 
+DELETED_COMMENT = "# the whole file is deleted; the request does not contain its text"
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 
 
@@ -26,13 +30,17 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 class RequestedEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool call does to one file: replace texts, write the whole file, or change one cell of a notebook."""
+    """What a tool call does to one file: replace texts, write, move or delete it, or change one cell of a notebook."""
 
     path: str
     replacements: tuple[Replacement, ...] = ()
     content: str | None = None
     """The new text of the whole file."""
     cell: "RequestedCell | None" = None
+    moved_to: str = ""
+    """The new path of a file that is moved."""
+    deleted: bool = False
+    """The whole file is deleted."""
 
 
 class RequestedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +65,14 @@ class NotApplicable(Exception):
 
 def edit_diff(edit: RequestedEdit, name: str, text: str | None) -> str:
     """The diff of an edit against the text of its file, with the file's name. None: the file does not exist."""
-    return _with_comment(unified_diff(apply_edit(edit, name, text)))
+    return _rename(edit) + _with_comment(unified_diff(apply_edit(edit, name, text)))
+
+
+def join_diffs(diffs: Sequence[tuple[str, str]]) -> str:
+    """The diffs of several files with their names as one. That of a single file stays as it is."""
+    if len(diffs) == 1:
+        return diffs[0][1]
+    return "".join(f"diff --git a/{mark_controls(name)} b/{mark_controls(name)}\n{diff}" for name, diff in diffs)
 
 
 def unified_diff(texts: FileTexts) -> str:
@@ -68,6 +83,10 @@ def unified_diff(texts: FileTexts) -> str:
 
 def apply_edit(edit: RequestedEdit, name: str, text: str | None) -> FileTexts:
     """The file before and after the edit."""
+    if edit.deleted:
+        if text is None:
+            raise NotApplicable("it does not exist")
+        return FileTexts(name, text, None)
     if edit.cell is not None:
         return _apply_to_cell(edit.cell, name, text)
     if edit.content is not None:
@@ -86,9 +105,18 @@ def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
         parts.append(unified_diff(FileTexts(name, None, edit.content)))
     if edit.cell is not None:
         parts.append(unified_diff(FileTexts(_cell_name(name, edit.cell), None, edit.cell.source)))
+    if edit.deleted:
+        parts.append(f"{format_diff(name, (), deleted=True)}{DELETED_COMMENT}\n")
     first, *others = [part for part in parts if part] or [""]
-    body = "".join((first, *(_without_header(part) for part in others)))
+    body = _rename(edit) + "".join((first, *(_without_header(part) for part in others)))
     return f"# file not readable: {mark_controls(problem)}; line numbers are relative\n{_with_comment(body)}"
+
+
+def _rename(edit: RequestedEdit) -> str:
+    """The lines of a diff that name both paths of a file that is moved."""
+    return (
+        f"rename from {mark_controls(edit.path)}\nrename to {mark_controls(edit.moved_to)}\n" if edit.moved_to else ""
+    )
 
 
 def _without_header(diff: str) -> str:

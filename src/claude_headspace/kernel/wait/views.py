@@ -97,13 +97,15 @@ class RequestView(msgspec.Struct, frozen=True, kw_only=True):
     """What the agent requests, in full. Secrets are redacted."""
 
     text: str
-    """The command, the plan, the question, the name of the edited file, or the arguments as lines."""
+    """The command, the plan, the question, the names of the edited files, or the arguments as lines."""
     diff: str = ""
-    """The change of the file as a unified diff; empty if the request edits no file."""
+    """The changes of the files as a unified diff; empty if the request edits no file."""
     arguments: dict[str, Any] = {}
     """The named arguments of the tool."""
     path: str = ""
-    """The file that the call edits, as the call names it; empty if it edits none."""
+    """The file that the call edits, as the call names it; several are separated by commas; empty if it edits none."""
+    paths: tuple[str, ...] = ()
+    """All files that the call edits, as the call names them."""
     complete: bool = True
     """False if something is left out."""
     left_out: int = 0
@@ -144,7 +146,11 @@ def find_hidden_in_request(
     known = {each.code for each in found}
     parts = (request.diff, *_texts(request.arguments), *options)
     others = {each.code: each for part in parts for each in find_hidden(part)}
-    others |= {each.code: each for name in (request.path, *request.arguments, *names) for each in find_controls(name)}
+    others |= {
+        each.code: each
+        for name in (*(request.paths or (request.path,)), *request.arguments, *names)
+        for each in find_controls(name)
+    }
     return (*found, *(msgspec.structs.replace(each, at=-1) for code, each in others.items() if code not in known))
 
 

@@ -35,10 +35,9 @@ class Installation:
 
     def examine(self) -> doctor.Report:
         """Run the checks of `headspace doctor`."""
-        others = (name for name in CLIENTS if name != DEFAULT)
-        installed = [(name, path) for name in others for path in installed_config_dirs(self.paths, name)]
+        installed = [(name, path) for name in CLIENTS for path in installed_config_dirs(self.paths, name)]
         own = [(DEFAULT, path) for path in known_config_dirs(self.settings, self.paths)]
-        return doctor.run_checks([*own, *installed], self.paths)
+        return doctor.run_checks(list(dict.fromkeys([*own, *installed])), self.paths)
 
 
 @dataclass(frozen=True, kw_only=True)

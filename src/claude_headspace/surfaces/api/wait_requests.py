@@ -1,4 +1,4 @@
-"""The complete request of a wait: its tool call, with the diff of the file that the call edits.
+"""The complete request of a wait: its tool call, with the diff of the files that the call edits.
 
 Rules
 - The request is made on the agent's machine, because the file is there. Another daemon requests it as a remote action.
@@ -16,7 +16,7 @@ import asyncio
 import msgspec
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.requests import grant_options, requested_edit
+from claude_headspace.clients.requests import grant_options, requested_edits
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.agent import Agent, Wait
@@ -26,7 +26,7 @@ from claude_headspace.kernel.redaction.redactor import Redactor
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.request_text import describe_call, describe_message, limited, short_path
-from claude_headspace.kernel.wait.requested_edit import NotApplicable, RequestedEdit, edit_diff, own_diff
+from claude_headspace.kernel.wait.requested_edit import NotApplicable, RequestedEdit, edit_diff, join_diffs, own_diff
 from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.surfaces.read.agent_files import read_text
@@ -75,8 +75,9 @@ class WaitRequests:
 
     def _describe_call(self, wait: Wait, event: Event, use: ToolUse, problem: str) -> RequestView:
         client = self._read.agents.find(wait.agent_id).client
-        cwd, edit = event.meta.cwd, requested_edit(client, use)
-        return describe_call(wait, use, cwd, self._diff(edit, cwd, problem) if edit is not None else "")
+        cwd, edits = event.meta.cwd, requested_edits(client, use)
+        diffs = [(short_path(edit.path, cwd), self._diff(edit, cwd, problem)) for edit in edits]
+        return describe_call(wait, use, cwd, join_diffs(diffs) if diffs else None)
 
     def _held_event(self, wait: Wait) -> Event | None:
         """The complete hook that is held open for a wait, without its secrets."""

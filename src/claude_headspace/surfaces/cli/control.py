@@ -5,12 +5,13 @@ import sys
 import uuid
 from typing import Annotated
 
+from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
-from claude_headspace.surfaces.tui.actions import TerminalActions
+from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
 
 
 @examples("headspace jump calm-otter")
@@ -19,6 +20,7 @@ def jump(agent: AgentArgument) -> None:
 
     Works inside and outside of tmux.
     """
+    refuse_in_demo(find_paths())
     done = TerminalActions().jump(ApiClient.local().agent(agent))
     if done.foreground:
         sys.exit(subprocess.run(done.foreground, check=False).returncode)
@@ -42,6 +44,7 @@ def send(
     The text is typed once, and only if the client of the agent still runs in its pane, is ready for a prompt and has no
     draft in its input box. The command waits a few seconds for the agent to confirm that it received the text.
     """
+    refuse_in_demo(find_paths())
     sent = ApiClient.local().send(agent, read_text(" ".join(text)), uuid.uuid4().hex, keep_draft=keep_draft)
     output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
 
@@ -54,5 +57,6 @@ def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
     twice if the client needs it to interrupt a turn (opencode, Copilot CLI). The command waits a few seconds for the
     client to stop. Background tasks keep running.
     """
+    refuse_in_demo(find_paths())
     done = ApiClient.local().interrupt(agent)
     output.write_result(done, as_json, lambda done, _: [output.line(interrupt_result(done))])

@@ -1,20 +1,26 @@
 """Where `install`, `uninstall`, `doctor` and `up` work: config dirs and their clients."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
-from claude_headspace.clients.config_dirs import installed_config_dirs
-from claude_headspace.clients.installation import INSTALLERS, default_config_dir, detected_clients
+from claude_headspace.clients.config_dirs import configured_dirs, installed_config_dirs
+from claude_headspace.clients.installation import INSTALLERS, Installer, default_config_dir, detected_clients
+from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, load_settings
-from claude_headspace.errors import BadConfiguration
+from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.surfaces.cli.arguments.parameters import Option
 
 Target = tuple[str, Path]
 """A client, and one of its config dirs."""
+
+Plan = tuple[str, Change]
+"""A client, and the change of one of its config dirs."""
+Failure = tuple[str, Path, HeadspaceError]
+"""A client, one of its config dirs, and why its hooks were not installed."""
 
 ConfigDirs = Annotated[
     list[Path] | None,
@@ -51,17 +57,42 @@ def find_targets(config_dirs: Sequence[Path] | None, clients: Sequence[str] | No
 
 
 def installed_targets(targets: Sequence[Target], paths: Paths) -> list[Target]:
-    """Those to remove hooks from: all of Claude Code, and those of other clients where something is installed."""
-    return [each for each in targets if each[0] == DEFAULT or _has_installation(*each, paths)]
+    """Those to remove hooks from: where something is installed. If nothing is, all of them."""
+    return [each for each in targets if _has_installation(*each, paths)] or list(targets)
 
 
 def _has_installation(client: str, path: Path, paths: Paths) -> bool:
-    files = INSTALLERS[client].files(path)
-    return path in installed_config_dirs(paths, client) or any(map(os.path.lexists, (files.record, files.state_link)))
+    installer = INSTALLERS[client]
+    files = installer.files(path)
+    if path in installed_config_dirs(paths, client) or any(map(os.path.lexists, (files.record, files.state_link))):
+        return True
+    try:
+        return installer.has_hooks(path)
+    except BadConfiguration:
+        return True  # the removal says what is wrong with the settings
+
+
+def plan_installations(
+    targets: Sequence[Target], installers: Mapping[str, Installer], *, trusted: bool
+) -> tuple[list[Plan], list[Failure]]:
+    """The changes that install hooks, and where that is not possible: in all config dirs of a client, or in none.
+
+    Raises if it is possible for no client.
+    """
+    plans, failures = list[Plan](), list[Failure]()
+    for name, installer in installers.items():
+        paths = [path for client, path in targets if client == name]
+        try:
+            plans += [(name, installer.plan_install(path, trusted=trusted)) for path in paths]
+        except BadConfiguration as error:
+            failures += [(name, path, error) for path in paths]
+    if failures and not plans:
+        raise failures[0][2]
+    return plans, failures
 
 
 def _config_dirs(client: str, paths: Paths) -> list[Path]:
-    configured = map(Path, load_settings(paths).config_dirs) if client == DEFAULT else ()
+    configured = configured_dirs(load_settings(paths), client)
     return [default_config_dir(client), *configured, *installed_config_dirs(paths, client)]
 
 

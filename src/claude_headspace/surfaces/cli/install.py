@@ -7,17 +7,27 @@ from typing import Annotated, Literal
 import msgspec
 
 from claude_headspace.clients import settings_change
+from claude_headspace.clients.capabilities import require
 from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability
 from claude_headspace.clients.config_dirs import update_config_dirs
 from claude_headspace.clients.files import restored_on_failure
 from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths, load_settings
-from claude_headspace.errors import BadConfiguration
+from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
-from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, find_targets, installed_targets
+from claude_headspace.surfaces.cli.hook_targets import (
+    Clients,
+    ConfigDirs,
+    Failure,
+    Plan,
+    find_targets,
+    installed_targets,
+    plan_installations,
+)
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.setup import (
     doctor_report,
@@ -42,9 +52,6 @@ Trust = Annotated[
 ]
 
 REVIEW_NOTE = "{} asks you to review these hooks at its next start. It runs them after you accept them."
-
-Plan = tuple[str, Change]
-"""A client, and the change of one of its config dirs."""
 
 
 @examples(
@@ -87,20 +94,42 @@ def install(
     paths, screen = find_paths(), output.screen()
     url = _daemon_url(paths) if transport == "http" else None
     targets = find_targets(config_dir, client, paths)
-    installers = {
-        name: installer_of(name, version=client_version, url=url, status_line=statusline) for name, _ in targets
-    }
-    plans = [(name, installers[name].plan_install(path, trusted=trust_codex_hooks)) for name, path in targets]
+    names = list(dict.fromkeys(name for name, _ in targets))
+    wanted = {Capability.HTTP_HOOKS: url is not None, Capability.STATUS_LINE: statusline}
+    notes = _unsupported([each for each, is_wanted in wanted.items() if is_wanted], names, named=bool(client))
+    installers = {name: installer_of(name, version=client_version, url=url, status_line=statusline) for name in names}
+    plans, failures = plan_installations(targets, installers, trusted=trust_codex_hooks)
     if dry_run:
         screen.show(settings_diff([plan for _, plan in plans]))
+        _report_failures(failures)
         return
     if not yes:
         for name, installer in installers.items():
             screen.show(hook_reasons(CLIENTS[name].title, installer.registered, installer.not_registered, screen.width))
         _confirm(f"Install these hooks in {_directories(plans)}?")
         plans = agree_on_review(plans)
-    install_hooks(plans, paths)
-    screen.show([*install_result(plans, "installed"), *review_notes(plans)], then=install_footer(transport))
+    failures += install_hooks(plans, paths)
+    failed = {(name, path) for name, path, _ in failures}
+    done = [(name, plan) for name, plan in plans if (name, plan.config.path) not in failed]
+    lines = [*install_result(done, "installed"), *review_notes(done), *map(output.line, notes)]
+    screen.show(lines, then=install_footer(transport))
+    _report_failures(failures)
+
+
+def _unsupported(wanted: Sequence[Capability], names: Sequence[str], *, named: bool) -> list[str]:
+    """What clients cannot do of the options. An error if the user named clients and none of them can."""
+    for capability in wanted:
+        if named and not any(CLIENTS[name].can(capability) for name in names):
+            require(names[0], capability)
+    return [CLIENTS[name].limits[each] for each in wanted for name in names if not CLIENTS[name].can(each)]
+
+
+def _report_failures(failures: Sequence[Failure]) -> None:
+    """Raise an error that says where hooks were not installed, if there is such a place."""
+    if failures:
+        texts = [f"Not installed in {path}: {error.message}" for _, path, error in failures]
+        hints = dict.fromkeys(error.hint for _, _, error in failures)
+        raise BadConfiguration("not_installed", " ".join(texts), " ".join(hints))
 
 
 def agree_on_review(plans: Sequence[Plan]) -> list[Plan]:
@@ -121,17 +150,33 @@ def review_notes(plans: Sequence[Plan]) -> list[output.Line]:
     return [output.line(REVIEW_NOTE.format(CLIENTS[name].title)) for name, plan in plans if needs_review(name, plan)]
 
 
-def install_hooks(plans: Sequence[Plan], paths: Paths) -> None:
-    """Install hooks as planned, and record the directories. Leaves nothing behind if one installation fails."""
+def install_hooks(plans: Sequence[Plan], paths: Paths) -> list[Failure]:
+    """Install hooks as planned, and record the directories; returns where that failed.
+
+    The installation of one client leaves nothing behind if it fails. Raises if it fails for all clients.
+    """
+    failures, clients = list[Failure](), list(dict.fromkeys(name for name, _ in plans))
+    for client in clients:
+        own = [plan for name, plan in plans if name == client]
+        try:
+            _install_client(client, own, paths)
+        except HeadspaceError as error:
+            if len(clients) == 1:
+                raise
+            failures += [(client, plan.config.path, error) for plan in own]
+    return failures
+
+
+def _install_client(client: str, plans: Sequence[Change], paths: Paths) -> None:
     own = (paths.spool, paths.runtime, paths.data, paths.config)
-    files = [paths.secret_file, paths.config_dirs_file, *(file for _, plan in plans for file in plan.files)]
+    files = [paths.secret_file, paths.config_dirs_file, *(file for plan in plans for file in plan.files)]
     folders = [*own, *(parent for folder in own for parent in folder.parents)]
-    with restored_on_failure(files, [*folders, *(each for _, plan in plans for each in plan.config.folders)]):
+    with restored_on_failure(files, [*folders, *(each for plan in plans for each in plan.config.folders)]):
         paths.create_directories()
         token = local_tokens(paths)[Scope.INGEST]
-        for name, plan in plans:
+        for plan in plans:
             settings_change.install(plan, paths.state, token)
-            update_config_dirs(paths, installed=[plan.config.path], client=name)
+            update_config_dirs(paths, installed=[plan.config.path], client=client)
 
 
 @examples("headspace uninstall", "headspace uninstall --client codex", "headspace uninstall --yes -c ~/.claude-team")

@@ -22,6 +22,7 @@ from claude_headspace.surfaces.cli.arguments.parameters import ForwardedArgument
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
+from claude_headspace.surfaces.client.socket_client import send_command
 from claude_headspace.surfaces.launch.start_client import (
     ClientProcess,
     Job,
@@ -101,6 +102,8 @@ def _launch(
     """Register the agent, run its client here, and report its end. `command` makes the command for a first prompt."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
     _warn_about_role(role)
+    if supervise:
+        _warn_without_effort()
     headspace_id, session, directory = mission or new_headspace_id(), tmux.current_session(), str(Path.cwd())
     env = client_environment(client, api.url, headspace_id, session, role, mode, mission)
     where = {"tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE"), "wrapper_pid": os.getpid()}
@@ -118,6 +121,20 @@ def _launch(
     with suppress(HeadspaceError):
         api.close(agent["id"], f"exited with {code}", pid)
     sys.exit(code)
+
+
+NO_EFFORT = (
+    "--supervise restarts the client only while it works on an effort, and there is none here yet. "
+    "`headspace effort start SKILL` starts one."
+)
+
+
+def _warn_without_effort() -> None:
+    """Print a message if no effort is active here: until there is one, the client is not restarted."""
+    with suppress(HeadspaceError):
+        found = send_command("effort.list", {"cwd": str(Path.cwd()), "all": False, "here": True})
+        if not found["efforts"]:
+            echo(NO_EFFORT, is_error=True)
 
 
 def _warn_about_role(role: str | None) -> None:

@@ -18,7 +18,7 @@ TMUX = """\
 set -g focus-events on
 set -g status-interval 2
 set -g status-right-length 80
-set -ag status-right ' #(cat {status_file})'
+set -ag status-right ' #(exec 2>/dev/null; read -r _ _ pid <{address} && kill -0 $pid && cat {status_file})'
 bind-key {key} display-popup -E -w 95% -h 85% {popup}
 """
 
@@ -56,10 +56,11 @@ def tmux(
     """Print lines for ~/.tmux.conf.
 
     They show waiting agents in the status line and bind a key that opens the board. tmux reads one small file that the
-    daemon updates.
+    daemon updates, while the process of the daemon exists.
     """
     command = shlex.join([sys.executable, "-m", "claude_headspace", "top", "--once"])
-    status_file = shlex.quote(str(find_paths().status_file))
-    text = TMUX.format(key=key, status_file=status_file, popup=shlex.quote(command))
+    paths = find_paths()
+    address, status_file = (shlex.quote(str(path)) for path in (paths.address_file, paths.status_file))
+    text = TMUX.format(key=key, address=address, status_file=status_file, popup=shlex.quote(command))
     text += BORDERS if borders else ""
     output.screen().show([output.line(each) for each in text.splitlines()])

@@ -6,19 +6,27 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.installation import INSTALLERS, installer_of, needs_review
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths, find_paths
-from claude_headspace.errors import BadConfiguration, BadRequest
+from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
-from claude_headspace.surfaces.cli.hook_targets import Clients, ConfigDirs, Target, find_targets
+from claude_headspace.surfaces.cli.hook_targets import (
+    Clients,
+    ConfigDirs,
+    Plan,
+    Target,
+    find_targets,
+    plan_installations,
+)
 from claude_headspace.surfaces.cli.imports import import_transcripts, pending_transcripts
-from claude_headspace.surfaces.cli.install import REVIEW_NOTE, Plan, Trust, Yes, agree_on_review, install_hooks
+from claude_headspace.surfaces.cli.install import REVIEW_NOTE, Trust, Yes, agree_on_review, install_hooks
 from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
 from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.setup import hooks_text, transcripts_text, up_result
@@ -62,14 +70,15 @@ def up(
     if port is not None:
         _store_port(paths, port)
     targets = [] if no_hooks else find_targets(config_dir, client, paths)
-    agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks, named=bool(client or config_dir))
+    agreed, hooks = _agree_on_hooks(targets, yes=yes, trusted=trust_codex_hooks)
 
     def say(text: str) -> None:
         screen.show([output.line(text)])
 
     with background_daemon.up_lock(paths, lambda: say("Waiting for another `headspace up`.")):
         daemon, how = _start_daemon(paths, lambda: say(STILL_STARTING), service=service, port=port)
-        install_hooks(agreed, paths)
+        failures = install_hooks(agreed, paths)
+    hooks += [_not_installed(path, error) for _, path, error in failures]
     hooks += [REVIEW_NOTE.format(CLIENTS[name].title) for name, plan in agreed if needs_review(name, plan)]
     api = ApiClient.local(paths)
     unavailable = _database_problem(api)
@@ -80,31 +89,27 @@ def up(
     )
 
 
-def _agree_on_hooks(
-    targets: Sequence[Target], *, yes: bool, trusted: bool, named: bool
-) -> tuple[list[Plan], list[str]]:
+def _agree_on_hooks(targets: Sequence[Target], *, yes: bool, trusted: bool) -> tuple[list[Plan], list[str]]:
     """The hooks to install, and what to print about each directory. Asks once, if some have no hooks yet.
 
-    A client that nobody named, and whose settings cannot be changed, is left out.
+    A client whose settings cannot be changed is left out, unless it is the only one.
     """
     if not targets:
         return [], ["not changed; `headspace install` installs them"]
-    outcomes, texts = list[tuple[str, Change, str | None]](), list[str]()
-    for name, path in targets:
-        try:
-            plan = installer_of(name).plan_install(path, trusted=trusted)
-            outcomes.append((name, plan, _known_outcome(name, plan)))
-        except BadConfiguration as error:
-            if named or name == DEFAULT:
-                raise
-            texts.append(f"not installed in {path}: {clean_text(error.message)}")
+    installers = {name: installer_of(name) for name, _ in targets}
+    plans, failures = plan_installations(targets, installers, trusted=trusted)
+    outcomes = [(name, plan, _known_outcome(name, plan)) for name, plan in plans]
     new = [plan for _, plan, outcome in outcomes if outcome is None]
     asked = _ask(new, yes=yes) if new else "updated"
     agreed = [(name, plan) for name, plan, outcome in outcomes if (outcome or asked) in ("installed", "updated")]
     if asked == "installed" and not yes:
         agreed = agree_on_review(agreed)
     done = [hooks_text(name, outcome or asked, str(plan.config.path)) for name, plan, outcome in outcomes]
-    return agreed, [*done, *texts]
+    return agreed, [*done, *(_not_installed(path, error) for _, path, error in failures)]
+
+
+def _not_installed(path: Path, error: HeadspaceError) -> str:
+    return clean_text(f"not installed in {path}: {error.message} {error.hint}")
 
 
 def _known_outcome(client: str, plan: Change) -> str | None:
@@ -163,7 +168,7 @@ def _database_problem(client: ApiClient) -> str:
 
 def _offer_import(client: ApiClient) -> str:
     """Offer to import earlier sessions; what to print about them."""
-    files = pending_transcripts(client)
+    files = [file for file in pending_transcripts(client) if not file["followed"]]
     text = transcripts_text(files)
     if not files or not sys.stdin.isatty() or not output.ask(f"{text} Import them?", default=False):
         return f"{text} `headspace import` imports them." if files else ""

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT, title_of
+from claude_headspace.clients.catalog import CLIENTS, title_of
 from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HOOK_SCRIPT, HookFiles, read_conf, script_text
@@ -26,12 +26,13 @@ from claude_headspace.clients.hook_inspection import INSTALL
 from claude_headspace.clients.installation import INSTALLERS
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
-from claude_headspace.errors import HeadspaceError
+from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.inputs.receive.spool_notes import client_of_file
 from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
+from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import parse_timestamp
 from claude_headspace.surfaces.text.labels import component_label, is_database_unavailable, waiting_for_database
 
@@ -47,6 +48,8 @@ class CheckGroup(msgspec.Struct, frozen=True):
 
     name: str
     checks: list[Check]
+    client: str = ""
+    """The title of the client, if it is a config dir."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -59,14 +62,23 @@ class Report(msgspec.Struct, frozen=True):
 def run_checks(config_dirs: Sequence[tuple[str, Path]], paths: Paths) -> Report:
     """Run all checks, for config dirs and their clients."""
     groups = [CheckGroup("Headspace", _collect(_daemon(paths), _spool(paths), _bash(), _notifications(paths)))]
-    groups += [
-        CheckGroup(_group_name(client, path), _check_config_dir(client, path, paths)) for client, path in config_dirs
-    ]
+    used = {client for client, path in config_dirs if _is_used(client, path, paths)}
+    for client, path in config_dirs:
+        checks = _check_config_dir(client, path, paths)
+        unused = bool(used) and client not in used
+        groups.append(CheckGroup(str(path), _as_warnings(checks) if unused else checks, CLIENTS[client].title))
     return Report(not any(check.status == "failed" for group in groups for check in group.checks), groups)
 
 
-def _group_name(client: str, path: Path) -> str:
-    return str(path) if client == DEFAULT else f"{CLIENTS[client].title}: {path}"
+def _is_used(client: str, path: Path, paths: Paths) -> bool:
+    """Whether hooks are or were installed in a config dir."""
+    installer = INSTALLERS[client]
+    return installer.registration(path, paths.state).is_active or installer.files(path).record.exists()
+
+
+def _as_warnings(checks: Sequence[Check]) -> list[Check]:
+    """The checks of a client without hooks, while other clients have them: not every client has to be used."""
+    return [warning(each.name, each.detail, each.hint) if each.status == "failed" else each for each in checks]
 
 
 def _check_config_dir(client: str, path: Path, paths: Paths) -> list[Check]:
@@ -108,7 +120,8 @@ def _daemon(paths: Paths) -> Iterator[Check]:
     parts = health["parts"]
     waiting = waiting_for_database(parts)
     for problem in health.get("guard_problems", ()):  # a failure is found in the config dir itself
-        yield warning("guards", f"off since {problem['since']}: {problem['text']}", problem["hint"])
+        where = clients_without_guards([problem])
+        yield warning("guards", f"off{where} since {problem['since']}: {problem['text']}", problem["hint"])
     for name, part in parts.items():
         if part["status"] != "ok" and name not in (*waiting, "guards"):
             yield failed(component_label(name), f"{part['status']}: {part['detail']}", "See `headspace logs`.")
@@ -343,12 +356,20 @@ def _sessions_without_hooks(client: str, roots: Sequence[Path], paths: Paths) ->
         written, session = datetime.fromtimestamp(found.st_mtime, UTC), files.session_of(path)
         if now - written > RECENT or files.is_subagent(path) or not session:
             continue
-        agent = agents.get(session)
+        agent = agents.get(session) or _agent_of(api, session)
         last_hook = _last_hook(api, agent["id"]) if agent else None
         if last_hook is None or (written - last_hook).total_seconds() > SILENT_SECONDS:
             name = f" ({agent['name']})" if agent else ""
             detail = f"session {session}{name} writes a transcript, but sends no hook events"
             yield warning("silent", detail, "It may use other settings, or have hooks turned off.")
+
+
+def _agent_of(client: ApiClient, session: str) -> dict[str, Any] | None:
+    """The agent of a session that another one has replaced, after `/clear` or a restart; None if it is unknown."""
+    try:
+        return client.agent(session)
+    except BadRequest:
+        return None
 
 
 def _last_hook(client: ApiClient, agent_id: str) -> datetime | None:

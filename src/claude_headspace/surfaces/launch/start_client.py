@@ -23,6 +23,7 @@ from claude_headspace.clients import environment
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import config_dir_of
+from claude_headspace.clients.config_dirs import config_variables, default_config_dirs
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
 from claude_headspace.outputs import tmux
@@ -155,12 +156,11 @@ def _is_directory(path: str | None) -> bool:
 
 def _config_variables(agent: Json) -> dict[str, str]:
     """The config dir of the transcript of the session, if it is not the default one."""
-    client = find_client(agent["client"])
-    variable = client.config_variable or ""
-    found = config_dir_of(client.name, (agent["session"] or {}).get("transcript_path") or "")
-    usual = Path(os.environ.get(variable) or client.default_config_dir).expanduser()
-    is_other = found is not None and Path(found) != usual and _is_directory(found)
-    return {variable: found} if variable and found is not None and is_other else {}
+    client = find_client(agent["client"]).name
+    found = config_dir_of(client, (agent["session"] or {}).get("transcript_path") or "")
+    if found is None or Path(found) == default_config_dirs(client=client)[0] or not _is_directory(found):
+        return {}
+    return config_variables(client, Path(found))
 
 
 # --- in a new tmux session or window ----------------------------------------------------------------------------------

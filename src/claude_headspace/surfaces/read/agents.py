@@ -101,7 +101,7 @@ class AgentQueries:
     # --- one agent ---
 
     def find(self, reference: str) -> Agent:
-        """The agent with this id, name or wrapper id, or the only one whose id starts with the reference.
+        """The agent with this id, name, wrapper id or session, or the only one whose id starts with the reference.
 
         The start of an id has at least 4 characters.
         """
@@ -111,6 +111,8 @@ class AgentQueries:
             return named[0]
         if (wrapped := self._reader.agent_by_wrapper(reference)) is not None:
             return wrapped
+        if (in_session := self._reader.agent_by_session(reference)) is not None:
+            return in_session
         prefixed = self._reader.agents_by_id_prefix(reference) if len(reference) >= MIN_PREFIX_LENGTH else []
         if len(prefixed) == 1:
             return prefixed[0]

@@ -10,7 +10,7 @@ first page.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -26,6 +26,9 @@ WINDOW_SIZE = 2_000
 """How many matches are ranked together."""
 RECENCY_HALF_LIFE: Micros = 7 * 86_400 * SECOND
 RECENCY_WEIGHT = 0.5
+
+SAME_CALL: Micros = 30 * SECOND
+"""Within this time, equal inputs or results of a tool in a command are one call that several sources reported."""
 
 MAX_SHOWN_LENGTH = 60
 NO_FILTER = SearchFilter()
@@ -118,10 +121,11 @@ class SearchQueries:
         page = ranked[cursor.shown : cursor.shown + limit]
         found = self._reader.documents([number for _score, number in page])
         names = self._names({document.agent_id for document, _text in found.values()})
+        kept = _without_repeats(found)
         hits = [
             _hit(found[number][0], names, snippet(found[number][1], query), best)
             for best, number in page
-            if number in found
+            if number in kept
         ]
         return hits, self._after(cursor, window, cursor.shown + limit)
 
@@ -158,6 +162,20 @@ def _missing(term: Term) -> str:
     if term.is_prefix:
         return f"No word starts with “{shown}”. Try a shorter prefix."
     return f"The word “{shown}” does not occur. Only the last word may be a prefix, and only without quotes."
+
+
+def _without_repeats(found: Mapping[int, tuple[Document, str]]) -> set[int]:
+    """The ids of these documents, without what both the hook and the transcript of one tool call reported."""
+    kept: set[int] = set()
+    latest: dict[tuple[object, ...], Micros] = {}
+    for number in sorted(found, reverse=True):
+        document, text = found[number]
+        key = (document.agent_id, document.command_id, document.kind, document.tool, text)
+        is_call = document.kind in ("tool_input", "tool_result")
+        if not is_call or key not in latest or abs(latest[key] - document.at) > SAME_CALL:
+            kept.add(number)
+            latest[key] = document.at
+    return kept
 
 
 def score(match: SearchMatch, now: Micros) -> float:

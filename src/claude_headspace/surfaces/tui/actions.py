@@ -93,6 +93,13 @@ def answer_message(name: str, wait: Json, answer: Json) -> str:
     return f"{result}. Grants: {'; '.join(granted)}" if granted else result
 
 
+def refuse_in_demo(paths: Paths) -> None:
+    """Raise `BadRequest` if the agents are those of the demo."""
+    if paths.demo_file.exists():
+        hint = "Answer one that waits instead. `headspace up` monitors your own sessions."
+        raise BadRequest("demo", "The agents of the demo are simulated: they have no terminal.", hint)
+
+
 class TerminalActions:
     """Actions for one terminal, inside or outside tmux."""
 
@@ -104,6 +111,7 @@ class TerminalActions:
         return ApiClient.local(self._paths, via="tui")
 
     def jump(self, agent: Json) -> ActionResult:
+        refuse_in_demo(self._paths)
         self._require_local(agent)
         if agent["state"] == "ended":
             name = agent["name"]
@@ -112,6 +120,7 @@ class TerminalActions:
         return ActionResult("", tmux.show_pane(pane, self._env))
 
     def send(self, agent: Json, text: str) -> ActionResult:
+        refuse_in_demo(self._paths)
         return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
@@ -122,10 +131,12 @@ class TerminalActions:
         return self._client().wait(wait["id"], all=everything)
 
     def interrupt(self, agent: Json) -> ActionResult:
+        refuse_in_demo(self._paths)
         return ActionResult(interrupt_result(self._client().interrupt(agent["id"])))
 
     def resume(self, agent: Json) -> ActionResult:
         """Resume an ended agent in a new tmux window; outside tmux in this terminal."""
+        refuse_in_demo(self._paths)
         _, directory, _ = resume_target(agent, load_settings(self._paths).host_name)
         arguments = ["resume", agent["id"]]
         if not self._env.get("TMUX"):

@@ -61,7 +61,18 @@ def show(state: Path, payload: str | dict[str, Any] = PAYLOAD, script: Path = ST
 def test_placeholders_are_replaced(tmp_path: Path, template: str, line: str) -> None:
     """Other text stays as it is and is never run."""
     (tmp_path / "glance").write_text("◆ 1 able-ant\n")
+    (tmp_path / "address").write_text(f"127.0.0.1 5055 {os.getpid()}\n")
     assert show(tmp_path, HEADSPACE_STATUSLINE=template) == line
+
+
+def test_the_board_of_a_killed_daemon_is_not_shown(tmp_path: Path) -> None:
+    """Its files are still there, but its process is not."""
+    (tmp_path / "glance").write_text("◆ 1 able-ant\n")
+    assert show(tmp_path, HEADSPACE_STATUSLINE="{model} {fleet}") == "Opus 5.5\n"
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    (tmp_path / "address").write_text(f"127.0.0.1 5055 {gone.pid}\n")
+    assert show(tmp_path, HEADSPACE_STATUSLINE="{model} {fleet}") == "Opus 5.5\n"
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", "\x00\xff", '{"session_id": 5}', json.dumps({"session_id": "x"})])

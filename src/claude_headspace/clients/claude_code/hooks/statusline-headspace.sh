@@ -52,7 +52,7 @@ find "\"total_cost_usd\"$colon([0-9.]+)" && cost=$found
 [[ -z $cost ]] || printf -v cost '$%.2f' "$cost"
 find "\"five_hour\"$colon\\{[^}]*\"used_percentage\"$colon([0-9]+)" && limit=${found:+5h $found%}
 fleet=''
-read -r fleet <"$state/glance"
+IFS=" " read -r _ _ daemon <"$state/address" && kill -0 "$daemon" && read -r fleet <"$state/glance" # not of a killed daemon
 
 line='' IFS=' '
 set -f

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from claude_headspace.clients.catalog import CLIENTS, DEFAULT
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.settings_change import Change
 from claude_headspace.config import Paths
 from claude_headspace.kernel.text import count
@@ -49,7 +49,7 @@ HOOKS = {
 
 def hooks_text(client: str, outcome: str, where: str) -> str:
     """What happened to the hooks of a directory."""
-    if outcome == "installed" and client != DEFAULT:
+    if outcome == "installed" and not CLIENTS[client].reloads_hooks:
         outcome = "installed for new sessions"
     return HOOKS[outcome].format(clean_text(where))
 
@@ -127,7 +127,7 @@ def install_result(plans: Sequence[tuple[str, Change]], done: str) -> list[Line]
 
 def _install_line(client: str, plan: Change, done: str) -> Line:
     where, file = clean_text(str(plan.config.path)), plan.config.settings.name
-    hooks = f"Hooks of {CLIENTS[client].title}" if client != DEFAULT else "Hooks"
+    hooks = f"Hooks of {CLIENTS[client].title}"
     if done == "installed":
         existed = plan.old is not None
         saved = f"the original {file} is saved next to the script" if existed else f"{file} was created"
@@ -160,7 +160,8 @@ def doctor_report(report: Json, width: int) -> list[Line]:
     """All checks; below a failed one, what to do."""
     lines: list[Line] = []
     for place in report["places"]:
-        lines += [line(Span(place["name"], "strong"))]
+        name = f"{place['client']}: {place['name']}" if place.get("client") else place["name"]
+        lines += [line(Span(name, "strong"))]
         for check in place["checks"]:
             lines += _check(check, min(width, 120))
         lines.append(EMPTY_LINE)
