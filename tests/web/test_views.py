@@ -3,6 +3,7 @@
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Route, expect
 
@@ -173,7 +174,7 @@ def many_commands(route: Route) -> None:
     """Reply with a day on which one project had many commands."""
     counts = {"agents": 1, "commands": 1_206, "outcomes": {}, "working_seconds": 60, "waiting_seconds": 0}
     project = {"id": "p", "name": "shop", "root": "/shop"}
-    day = {"hours": [], "tools": {}, "latency_ms": None, "projects": [{"project": project, **counts}]}
+    day: dict[str, Any] = {"hours": [], "tools": {}, "latency_ms": None, "projects": [{"project": project, **counts}]}
     route.fulfill(json=day)
 
 
