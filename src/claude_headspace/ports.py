@@ -191,6 +191,8 @@ class GuardProblem(msgspec.Struct, frozen=True):
     since: Micros
     text: str
     hint: str
+    client: str = ""
+    """The client in which they are off; empty: in all of them."""
 
 
 class HookCounters(Protocol):
@@ -359,6 +361,9 @@ class LogReader(Protocol):
 
     def stream_bounds(self) -> tuple[int, int]:
         """The oldest and the newest sequence number that can be replayed."""
+
+    def last_seq(self) -> int:
+        """The sequence number of the newest event. Not every event has a stream message."""
 
     def last_hook_at(self, host: str) -> Micros | None:
         """When the newest hook event of a host was received."""

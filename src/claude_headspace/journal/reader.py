@@ -171,6 +171,10 @@ class SqlReader:
         oldest, newest = (self._scalar(select(edge(schema.stream.c.seq))) for edge in (func.min, func.max))
         return oldest or 0, newest or 0
 
+    def last_seq(self) -> int:
+        counter = schema.counters.c
+        return self._scalar(select(counter.value).where(counter.name == SEQUENCE_COUNTER)) or 0
+
     def last_hook_at(self, host: str) -> Micros | None:
         table = schema.events.c
         ours = select(table.received_at).where(table.origin == Origin.HOOK.value, table.host == host)
@@ -209,8 +213,7 @@ class SqlReader:
             agents=self._scalar(select(func.count()).select_from(schema.roster)) or 0,
             anomalies=sum(anomalies.values()),
             anomalies_by_client=anomalies,
-            last_seq=self._scalar(select(schema.counters.c.value).where(schema.counters.c.name == SEQUENCE_COUNTER))
-            or 0,
+            last_seq=self.last_seq(),
             by_state={row["state"]: row["agents"] for row in self._rows(by_state)},
             probes=self._scalar(select(func.count()).where(events.agent_id == "", events.name == PROBE)) or 0,
         )

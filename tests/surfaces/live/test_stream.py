@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from claude_headspace.journal import schema
 from claude_headspace.journal.rows import insert_rows
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.react import STREAM_TYPES
 from claude_headspace.ports import StreamMessage
 from claude_headspace.surfaces.live.stream import BUFFER_SIZE, PAGE_SIZE, EventStream, StreamFilter, frame
@@ -230,6 +231,21 @@ def test_an_unknown_position_is_a_gap(ahead: int) -> None:
         assert f'"after":{last + ahead},"resumes_at":{last + 1}' in block
         await test.publish()
         assert await reader.ids(1) == test.published()[-1:]
+
+    run(play)
+
+
+def test_an_event_without_a_message_is_no_gap() -> None:
+    """A reader may start after the newest event, also if that is only a test event."""
+
+    async def play(test: StreamTest) -> None:
+        await test.publish(3)
+        await test.engine.submit(hook(PROBE, START + 50))
+        newest = test.journal.last_seq()
+        assert newest > test.published()[-1]
+        reader = await StreamReader(test.stream, after=newest).start()
+        await test.publish()
+        assert (await reader.block()).startswith(f"id: {test.published()[-1]}\nevent: agent_updated\n")
 
     run(play)
 

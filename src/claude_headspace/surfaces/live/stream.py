@@ -165,6 +165,8 @@ class EventStream:
         oldest, newest = await asyncio.to_thread(self._reader.stream_bounds)
         newest = max(newest, self._newest)
         if after > newest:
+            if after <= await asyncio.to_thread(self._reader.last_seq):
+                return after, None  # the newest events have no message
             return newest, _gap(after, newest + 1, "this sequence number does not exist")
         oldest = oldest or newest + 1
         if 0 < after < min(oldest - 1, newest):
