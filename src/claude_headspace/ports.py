@@ -191,6 +191,8 @@ class GuardProblem(msgspec.Struct, frozen=True):
     since: Micros
     text: str
     hint: str
+    client: str = ""
+    """The client in which they are off; empty: in all of them."""
 
 
 class HookCounters(Protocol):

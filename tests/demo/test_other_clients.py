@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
+from claude_headspace.clients.changes import file_edits
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.simulated_clients import SIMULATIONS
 from claude_headspace.clients.simulation import Action, Done, Json, Permission, Profile, Prompt, Reply, ScheduledEvent
@@ -38,24 +39,27 @@ def reports(client: str, output: Json) -> Iterator[ScheduledEvent]:
         reply = Reply(event.at, output if event.dialog else {})
 
 
-def decoded(client: str, output: Json | None = None) -> list[Event]:
-    """The same as the daemon understands it."""
+def envelopes(client: str, output: Json | None = None) -> list[Envelope]:
+    """The same as it arrives."""
     return [
-        decode(
-            Envelope(
-                id=str(number),
-                name=event.hook,
-                origin=Origin.HOOK,
-                client=client,
-                host="studio",
-                fired_at=number,
-                received_at=number,
-                payload=msgspec.json.encode(event.payload),
-            )
+        Envelope(
+            id=str(number),
+            name=event.hook,
+            origin=Origin.HOOK,
+            client=client,
+            host="studio",
+            fired_at=number,
+            received_at=number,
+            payload=msgspec.json.encode(event.payload),
         )
         for number, event in enumerate(reports(client, output or {}))
         if event.hook
     ]
+
+
+def decoded(client: str, output: Json | None = None) -> list[Event]:
+    """The same as the daemon understands it."""
+    return [decode(each) for each in envelopes(client, output)]
 
 
 def lines(client: str) -> list[Line]:
@@ -91,3 +95,11 @@ def test_a_rejected_permission_ends_the_turn() -> None:
     kinds = [type(event.fact) for event in decoded("opencode", {"answer": {"reply": "reject"}})]
     assert kinds[-2:] == [facts.ToolRejected, facts.ClientReported]
     assert kinds.count(facts.ToolFinished) == 1
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_edit_is_among_the_changes(client: str) -> None:
+    """With its lines, under the path of the file."""
+    [edit] = [edit for each in envelopes(client) for edit in file_edits(each)]
+    assert edit.path.endswith("src/a.py")
+    assert edit.hunks

@@ -112,6 +112,8 @@ def test_guards_that_are_off_are_shown_above_the_list() -> None:
         feed.emit(FeedEvent("guards_changed", {"problems": [problem, {**problem, "text": "x"}]}))
         await until(user, lambda: "Guards are off since 13:47:00, 13 min: `disableAllHooks`" in screen_text(app))
         assert "and 1 more" in screen_text(app)
+        feed.emit(FeedEvent("guards_changed", {"problems": [{**problem, "client": "codex"}]}))
+        await until(user, lambda: "Guards are off in Codex since 13:47:00" in screen_text(app))
         feed.emit(FeedEvent("guards_changed", {"problems": []}))
         await until(user, lambda: "Guards" not in screen_text(app))
 

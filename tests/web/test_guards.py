@@ -21,7 +21,7 @@ def test_guards_that_are_off_are_shown_at_once(pages: Pages, tmp_path: Path) -> 
         expect(page.get_by_role("alert")).to_have_count(0)
         settings.write_text(json.dumps({**json.loads(before), "disableAllHooks": True}))
         notice = page.get_by_role("alert")
-        expect(notice).to_contain_text("Guards are off.", timeout=30_000)
+        expect(notice).to_contain_text("Guards are off in Claude Code.", timeout=30_000)
         expect(notice).to_contain_text("disableAllHooks")
         expect(notice).to_contain_text("Remove it from")
         expect(notice).to_contain_text("Since ")

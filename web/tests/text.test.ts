@@ -27,7 +27,8 @@ test("models have short names", () => {
   expect(modelName("claude-opus-4-5-20260101")).toBe("opus 4.5");
   expect(modelName("claude-sonnet-5[1m]")).toBe("sonnet 5");
   expect(modelName("us.anthropic.claude-haiku-4-5-20251001-v1:0")).toBe("haiku 4.5");
-  expect(modelName("something-else")).toBe("something else");
+  expect(modelName("gpt-6-luna")).toBe("gpt-6-luna");
+  expect(modelName("gemini-3.1-pro")).toBe("gemini-3.1-pro");
 });
 
 test("numbers are short", () => {
@@ -51,6 +52,7 @@ test("tools of other clients have their words", () => {
   learnTools([{ name: "run_it", doing: "running", wants: "run", is_file: false }, { name: "patch", doing: "editing", wants: "edit", is_file: true }]);
   expect(toolText({ name: "run_it", summary: "npm test" })).toBe("running npm test");
   expect(toolText({ name: "patch", summary: "/src/auth.py" })).toBe("editing auth.py");
+  expect(toolText({ name: "patch", summary: "src/a.py, src/b.py" })).toBe("editing src/a.py, src/b.py");
   const asked = { kind: "permission", text: "", tool: "run_it", summary: "npm test", questions: [] } as unknown as Wait;
   expect(waitText(asked)).toBe("wants to run: npm test");
 });

@@ -13,6 +13,7 @@ from claude_headspace.clients.codex import tools as codex
 from claude_headspace.clients.copilot import tools as copilot
 from claude_headspace.clients.gemini import tools as gemini
 from claude_headspace.clients.opencode import tools as opencode
+from claude_headspace.kernel.text import one_line
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import Tool, ToolKind, ToolUse
 
@@ -50,6 +51,12 @@ def tool_input(name: str, text: str) -> dict[str, object]:
 def tool_of(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The name of the tool and its input, from the payload of a hook. Empty if there are none."""
     return claude_code_tools.tool_of(payload)
+
+
+def summarize_call(use: ToolUse) -> str:
+    """Summarize a call in one line, so that people recognise it: the files of an edit, which may be a patch."""
+    files = dict.fromkeys(file.path for file in use.files) if use.kind is ToolKind.EDIT else {}
+    return one_line(", ".join(files)) or summarize_input(use.input)
 
 
 def summarize_input(tool_input: Any) -> str:

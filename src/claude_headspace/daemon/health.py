@@ -82,7 +82,7 @@ class ComponentHealth:
 
 def guard_problem_views(problems: Iterable[GuardProblem]) -> list[GuardProblemView]:
     """Why guards are off, for the API and the stream."""
-    return [GuardProblemView(iso(each.since), each.text, each.hint) for each in problems]
+    return [GuardProblemView(iso(each.since), each.text, each.hint, each.client) for each in problems]
 
 
 @dataclass(frozen=True, kw_only=True)

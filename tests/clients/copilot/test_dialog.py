@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.clients.copilot.dialog import read_dialog, shows_call
 from claude_headspace.clients.copilot.tools import tool_use
-from claude_headspace.clients.dialog import Choice, Dialog, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import NO_MESSAGE, Choice, Dialog, Role, choose, find_mismatch
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait.answers import Answer
 
@@ -78,7 +78,7 @@ def test_a_dialog_of_a_hook() -> None:
     for other in (tool_use("bash", {"command": "echo hi"}), tool_use("view", call.input)):
         assert find_mismatch(dialog, wait, other) is not None
     assert choose(dialog, wait, Answer(decision="deny")) == Choice(1)
-    assert isinstance(choose(dialog, wait, Answer(decision="deny", message="no")), str)
+    assert choose(dialog, wait, Answer(decision="deny", message="no")) == NO_MESSAGE
 
 
 def test_a_dialog_that_does_not_fit() -> None:

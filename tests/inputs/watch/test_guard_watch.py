@@ -112,12 +112,13 @@ def test_a_problem_lasts_from_the_change_to_the_correction(watched: Watched) -> 
     os.utime(watched.config.settings, (START / SECOND + 20, START / SECOND + 20))
     for _ in range(2):
         [text] = watched.texts()
-        assert [problem.since for problem in watched.watch.problems] == [START + 20 * SECOND]
+        [problem] = watched.watch.problems
+        assert (problem.since, problem.client) == (START + 20 * SECOND, "claude-code")
         os.utime(watched.config.settings, (START / SECOND + 30, START / SECOND + 30))
     assert "Remove it from" in str(watched.watch.health()[1])
     watched.config.settings.write_text(before)
     assert watched.texts() == []
-    assert watched.past == [(f"guards were off: {text}", START + 20 * SECOND)]
+    assert watched.past == [(f"guards were off in Claude Code: {text}", START + 20 * SECOND)]
     assert watched.announced == [[text], []], "only changes are announced"
 
 
@@ -126,6 +127,7 @@ def test_problems_of_other_components_begin_when_they_are_seen(watched: Watched)
     watched.others.append(("the preset is off", "Change it."))
     assert watched.texts() == ["the preset is off"]
     assert watched.watch.problems[0].since == watched.clock()
+    assert watched.watch.problems[0].client == "", "they affect all clients"
 
 
 def test_settings_of_an_agent_are_watched_while_it_runs(watched: Watched, tmp_path: Path) -> None:

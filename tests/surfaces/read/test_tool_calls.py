@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import msgspec
+import pytest
+
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.surfaces.read.agent_history import usage
 from claude_headspace.surfaces.read.tool_calls import MAX_TEXT_LENGTH, ToolCallView, tool_calls, truncated
 from claude_headspace.testing import START, hook
 from tests.journals import TemporaryJournal, store
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** Add File: src/c.py\n+c\n*** End Patch"
 
 
 def calls_after(*events: tuple[str, dict[str, Any]]) -> list[ToolCallView]:
@@ -35,6 +40,17 @@ def test_input_and_result() -> None:
     assert one.ended_at is not None
     assert one.ended_at > one.started_at
     assert (two.id, two.outcome, two.ended_at) == ("b", "running", None)
+
+
+@pytest.mark.parametrize(("client", "given"), [("codex", {"command": PATCH}), ("copilot", PATCH)])
+def test_a_patch_is_summarized_by_its_files(client: str, given: object) -> None:
+    """Not by its text: also while it runs."""
+    journal = TemporaryJournal()
+    start = hook("PreToolUse", START, tool_name="apply_patch", tool_input=given, tool_use_id="p")
+    store(journal, msgspec.structs.replace(start, client=client))
+    [agent] = journal.agents()
+    assert [call.summary for call in tool_calls(journal, agent, 100)] == ["a.py, src/c.py"]
+    assert [call.summary for call in agent.calls] == ["a.py, src/c.py"]
 
 
 def test_outcomes() -> None:

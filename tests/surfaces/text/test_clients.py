@@ -1,8 +1,17 @@
 """Clients as people see them."""
 
+import pytest
+
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability
-from claude_headspace.surfaces.text.clients import client_view, client_views, has_several_clients, limit, short_title
+from claude_headspace.surfaces.text.clients import (
+    client_view,
+    client_views,
+    clients_without_guards,
+    has_several_clients,
+    limit,
+    short_title,
+)
 
 
 def test_every_client_has_every_capability() -> None:
@@ -33,3 +42,17 @@ def test_clients_are_worth_a_column_if_they_differ() -> None:
     """Not if all agents use the same."""
     assert has_several_clients([{"client": "codex"}, {"client": "gemini"}])
     assert not has_several_clients([{"client": "codex"}, {"client": "codex"}])
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["codex"], " in Codex"),
+        (["codex", "opencode"] * 2, " in Codex, opencode"),
+        (["codex", ""], ""),
+        ([""], ""),
+    ],
+)
+def test_people_learn_in_which_clients_guards_are_off(names: list[str], words: str) -> None:
+    """Each client once; none if a problem affects all of them."""
+    assert clients_without_guards([{"client": name} for name in names]) == words

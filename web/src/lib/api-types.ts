@@ -1788,6 +1788,8 @@ export interface components {
             since: string;
             text: string;
             hint: string;
+            /** @default  */
+            client?: string;
         };
         HookStatus: {
             enabled: boolean;

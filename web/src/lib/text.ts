@@ -58,8 +58,8 @@ export function oneLine(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(" ");
 }
 
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
 /** The state of an agent in a few words. */
@@ -173,9 +173,10 @@ export function toolText(tool: Pick<Tool, "name" | "summary">): string {
   return subject ? `${tool.name}: ${subject}` : tool.name;
 }
 
-/** What a tool call is about. For a file, its name without directories. */
+/** What a tool call is about. For one file, its name without directories; a text with spaces can name several files. */
 export function toolSubject(tool: string, text: string): string {
-  return FILE_TOOLS.has(tool) ? (text.replace(/\/+$/, "").split("/").at(-1) ?? "") : oneLine(text);
+  const isPath = FILE_TOOLS.has(tool) && !/\s/.test(text);
+  return isPath ? (text.replace(/\/+$/, "").split("/").at(-1) ?? "") : oneLine(text);
 }
 
 /** Whether it finished a command in this session and nothing is running in the background. */
@@ -197,8 +198,9 @@ function idleSummary(agent: Agent, now: number): string {
   return `${word} ${ago(command.ended_at, now)}`;
 }
 
-/** The short name of a model: "opus 4.5" for "claude-opus-4-5-20260101[1m]". */
+/** The short name of a model: "opus 4.5" for "claude-opus-4-5-20260101[1m]". Other models keep their names. */
 export function modelName(model: string): string {
+  if (!model.includes("claude-")) return model;
   const bare = model.replace(/\[.*\]$/, "").replace(/^.*?claude-/, "").replace(/-\d{6,}.*$/, "");
   const parts = bare.split("-");
   const numbers = parts.filter((part) => /^\d+$/.test(part)).join(".");

@@ -47,9 +47,10 @@ class CodexSession(ToldSession):
         return [self._payload("PermissionRequest", turn_id=self.turn_id, **_call(action))]
 
     def finished(self, action: Action) -> list[Told]:
-        """The result is a text."""
+        """The result is a text. That of a patch begins with its exit code."""
         ids = {"turn_id": self.turn_id, "tool_use_id": self.call_id}
-        return [self._payload("PostToolUse", **ids, **_call(action), tool_response=action.result)]
+        result = f"Exit code: 0\nWall time: 0.1 seconds\nOutput:\n{action.result}" if action.is_edit else action.result
+        return [self._payload("PostToolUse", **ids, **_call(action), tool_response=result)]
 
     def stopped(self, text: str) -> list[Told]:
         """The usage is only in the rollout."""

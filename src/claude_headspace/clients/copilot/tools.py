@@ -101,9 +101,10 @@ def call_id(name: str, tool_input: object) -> str:
 
 
 def summary_of(tool_input: object) -> str:
-    """What people recognise a call by, in one line."""
+    """What people recognise a call by, in one line; of a patch, its files."""
     if not isinstance(tool_input, dict):
-        return one_line(next(iter(strings_in(tool_input)), ""))
+        files = dict.fromkeys(file.path for file in _patched_files(tool_input))
+        return one_line(", ".join(files) or next(iter(strings_in(tool_input)), ""))
     return one_line(next((text for name in SUMMARY_FIELDS if (text := _text(tool_input, name))), ""))
 
 

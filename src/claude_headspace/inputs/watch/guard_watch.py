@@ -18,6 +18,7 @@ from pathlib import Path
 import structlog
 
 from claude_headspace.background import Loop
+from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.command_lines import config_dir_of
 from claude_headspace.clients.config_dirs import installed_config_dirs
 from claude_headspace.clients.hook_inspection import Problem, installed_files
@@ -65,7 +66,8 @@ class GuardWatch(Loop):
         self._on_change = on_change
         """Called with all problems when some begin or end."""
         self._stamp: object = None
-        self._from_files: list[Problem] = []
+        self._from_files: list[tuple[str, Problem]] = []
+        """The problems that files show, with their clients."""
         self._known: dict[str, GuardProblem] = {}
         self._repaired: list[str] = []
         self._installed_at: dict[tuple[str, Path], Micros] = {}
@@ -102,32 +104,37 @@ class GuardWatch(Loop):
         for what in self._repaired:
             self.record_repair(what)
         self._repaired = []
-        found = {each.text: _since(each.file) for each in self._from_files}
-        hints = {each.text: each.hint for each in self._from_files}
-        for text, hint in chain(self._others(), self._agents_without_hooks()):
-            found[text], hints[text] = None, hint
+        self._update({each.text: each for each in self._current(failed)})
+
+    def _current(self, failed: str) -> Iterator[GuardProblem]:
+        """Everything that is wrong now. Without a file, a problem begins when it is seen."""
+        now = self._clock()
+        for client, each in self._from_files:
+            yield GuardProblem(min(_since(each.file) or now, now), each.text, each.hint, client)
+        for text, hint in self._others():
+            yield GuardProblem(now, text, hint)
+        for agent in self._agents_without_hooks():
+            yield GuardProblem(now, f"{agent.name} runs without hooks", HOOKLESS_HINT, agent.client)
         if failed:
-            found[failed], hints[failed] = None, "See `headspace logs`."
-        self._update(found, hints)
+            yield GuardProblem(now, failed, "See `headspace logs`.")
 
     def record_repair(self, what: str) -> None:
         """Record something that was wrong and is repaired."""
         self._record_past(f"guards were off for a moment: {what}; repaired", self._clock())
 
-    def _update(self, found: dict[str, Micros | None], hints: dict[str, str]) -> None:
+    def _update(self, found: dict[str, GuardProblem]) -> None:
         if found.keys() == self._known.keys():
             return
-        now = self._clock()
         for text in self._known.keys() - found.keys():
             ended = self._known.pop(text)
             log.info("guards_on", problem=text)
-            self._record_past(f"guards were off: {text}", ended.since)
+            self._record_past(f"guards were off{_where(ended)}: {text}", ended.since)
         for text in found.keys() - self._known.keys():
             log.warning("guards_off", problem=text)
-            self._known[text] = GuardProblem(min(found[text] or now, now), text, hints[text])
+            self._known[text] = found[text]
         self._on_change(self.problems)
 
-    def _agents_without_hooks(self) -> Iterator[tuple[str, str]]:
+    def _agents_without_hooks(self) -> Iterator[Agent]:
         now = self._clock()
         for agent in self._agents.with_client():
             transcript = agent.session.transcript_path if agent.session is not None else None
@@ -136,7 +143,7 @@ class GuardWatch(Loop):
             folder = _config_dir(agent)
             installed_at = self._installed_at.get((agent.client, folder)) if folder is not None else None
             if installed_at is not None and installed_at < agent.created_at:
-                yield f"{agent.name} runs without hooks", HOOKLESS_HINT
+                yield agent
 
     # --- files, in a thread ---
 
@@ -157,15 +164,20 @@ class GuardWatch(Loop):
             for what in INSTALLERS[client].repair(path, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
                 self._repaired.append(what)
-        of_hooks = (
-            problem
+        of_hooks = [
+            (client, problem)
             for client, path in found
             for problem in INSTALLERS[client].problems(path, self._paths.state)
             if not problem.is_review or (client, path) in used  # hooks that nobody runs yet protect nothing
-        )
-        of_switches = (INSTALLERS[client].switches_in(path) for client, path in shared)
-        self._from_files = list(chain(of_hooks, *of_switches))
+        ]
+        of_switches = [(client, problem) for client, path in shared for problem in INSTALLERS[client].switches_in(path)]
+        self._from_files = of_hooks + of_switches
         self._stamp = stamp
+
+
+def _where(problem: GuardProblem) -> str:
+    client = CLIENTS.get(problem.client)
+    return f" in {client.title}" if client is not None else ""
 
 
 def _config_dir(agent: Agent) -> Path | None:

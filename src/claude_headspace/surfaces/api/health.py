@@ -22,6 +22,8 @@ class GuardProblemView(msgspec.Struct, frozen=True):
     since: Time
     text: str
     hint: str
+    client: str = ""
+    """The name of the client in which they are off; empty: in all of them."""
 
 
 class Health(msgspec.Struct, frozen=True):

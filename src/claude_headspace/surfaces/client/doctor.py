@@ -32,6 +32,7 @@ from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import find_daemon
+from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import parse_timestamp
 from claude_headspace.surfaces.text.labels import component_label, is_database_unavailable, waiting_for_database
 
@@ -119,7 +120,8 @@ def _daemon(paths: Paths) -> Iterator[Check]:
     parts = health["parts"]
     waiting = waiting_for_database(parts)
     for problem in health.get("guard_problems", ()):  # a failure is found in the config dir itself
-        yield warning("guards", f"off since {problem['since']}: {problem['text']}", problem["hint"])
+        where = clients_without_guards([problem])
+        yield warning("guards", f"off{where} since {problem['since']}: {problem['text']}", problem["hint"])
     for name, part in parts.items():
         if part["status"] != "ok" and name not in (*waiting, "guards"):
             yield failed(component_label(name), f"{part['status']}: {part['detail']}", "See `headspace logs`.")

@@ -11,7 +11,7 @@ import msgspec
 
 from claude_headspace.clients.decode import decode
 from claude_headspace.clients.hooks import hook_names
-from claude_headspace.clients.tools import summarize_input
+from claude_headspace.clients.tools import summarize_call
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
@@ -75,7 +75,7 @@ def _merge(known: ToolCallView | None, key: str, event: Event, tool: ToolUse, ou
     return ToolCallView(
         id=key,
         tool=tool.name,
-        summary=summarize_input(tool.input),
+        summary=summarize_call(tool),
         subagent_id=event.meta.subagent_id,
         subagent_type=event.meta.subagent_type if event.meta.subagent_id else None,
         started_at=known.started_at if known else at,

@@ -1,6 +1,6 @@
 """Clients as people see them: titles, and what a client cannot do, in the same words on every surface. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -70,6 +70,13 @@ def client_view(client: Client) -> ClientView:
     return ClientView(
         client.name, client.title, client.short_title, client.program, client.tested_versions, capabilities
     )
+
+
+def clients_without_guards(problems: Sequence[Json]) -> str:
+    """In which clients guards are off: " in Codex, opencode". Empty if one of the problems affects all clients."""
+    names = list(dict.fromkeys(each.get("client") or "" for each in problems))
+    titles = [CLIENTS[name].title if name in CLIENTS else name for name in names]
+    return f" in {', '.join(titles)}" if all(titles) else ""
 
 
 def short_title(name: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_verb
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait.request_text import arguments_text
+from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, one_line, parse_timestamp
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
@@ -266,8 +267,9 @@ _DRAFTS: Mapping[bool | None, str] = {
 
 
 def guard_problem_text(problem: Json, now: datetime) -> str:
-    """Why guards are off, since when, and what to do: "off since 10:42:07, 13 min: …"."""
-    return f"off since {guard_problem_since(problem, now)}: {problem['text']}. {problem['hint']}"
+    """Why guards are off, where, since when, and what to do: "off in Codex since 10:42:07, 13 min: …"."""
+    where, since = clients_without_guards([problem]), guard_problem_since(problem, now)
+    return f"off{where} since {since}: {problem['text']}. {problem['hint']}"
 
 
 def guard_problem_since(problem: Json, now: datetime) -> str:

@@ -146,7 +146,11 @@ def test_gaps_are_shown() -> None:
 
 @pytest.mark.parametrize(
     ("problems", "text"),
-    [([{"text": "`disableAllHooks`"}], "guards are off: `disableAllHooks`"), ([], "guards are on")],
+    [
+        ([{"text": "`disableAllHooks`"}], "guards are off: `disableAllHooks`"),
+        ([{"text": "no consent", "client": "codex"}], "guards are off in Codex: no consent"),
+        ([], "guards are on"),
+    ],
 )
 def test_guards_are_shown(problems: list[dict[str, str]], text: str) -> None:
     """Why they are off, and that they are on again."""

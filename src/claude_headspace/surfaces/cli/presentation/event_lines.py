@@ -10,6 +10,7 @@ from datetime import datetime
 from claude_headspace.surfaces.cli.output import Line, Span, line
 from claude_headspace.surfaces.cli.presentation.agent_details import RULINGS
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import Json, clock_time, cut, one_line
 from claude_headspace.surfaces.text.labels import shape, summary, wait_text
 
@@ -30,7 +31,8 @@ class EventFormatter:
             return line(Span(f"… some events are missing: {data.get('reason', 'no longer kept')}", "error"))
         if kind == "guards_changed":
             problems = "; ".join(problem["text"] for problem in data["problems"])
-            return line(Span(f"guards are off: {problems}", "error") if problems else Span("guards are on", "dim"))
+            off = f"guards are off{clients_without_guards(data['problems'])}: {problems}"
+            return line(Span(off, "error") if problems else Span("guards are on", "dim"))
         if kind == "effort_changed":
             return line(Span(_effort(data["effort"]), "dim")) if self._everything else None
         previous_name = self._agents.get(data["agent_id"], {}).get("name")

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import tally
+from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES, guard_problem_since
 from claude_headspace.surfaces.tui.keys import HINTS, KEYS, PANEL_KEYS
@@ -34,7 +35,7 @@ def guards_line(problems: Sequence[Json], now: datetime, width: int) -> Line:
     if not problems:
         return EMPTY_LINE
     more = f" (and {len(problems) - 1} more, see `headspace status`)" if len(problems) > 1 else ""
-    title = f" Guards are off since {guard_problem_since(problems[0], now)}"
+    title = f" Guards are off{clients_without_guards(problems)} since {guard_problem_since(problems[0], now)}"
     text = cut(f": {problems[0]['text']}{more}. {problems[0]['hint']}", max(width - cell_len(title), 0))
     return (Span(title, "error"), Span(text))
 
