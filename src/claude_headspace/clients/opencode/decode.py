@@ -11,6 +11,8 @@ Rules
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.opencode import tools, wire
 from claude_headspace.clients.opencode.hook_kinds import KINDS
@@ -18,6 +20,7 @@ from claude_headspace.clients.opencode.messages import FEEDBACK, REFUSED, REJECT
 from claude_headspace.clients.opencode.suggestions import as_suggestions
 from claude_headspace.clients.opencode.transcript import ABORTED, decode_line
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.hooks import HookKind
@@ -58,13 +61,8 @@ def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
 
 
 def _meta(envelope: Envelope, report: wire.WireReport) -> Meta:
-    return Meta(
-        event_id=envelope.id,
-        name=envelope.name,
-        origin=envelope.origin,
-        at=envelope.fired_at,
-        received_at=envelope.received_at,
-        host=envelope.host,
+    return msgspec.structs.replace(
+        bare_meta(envelope),
         session_id=report.session_id,
         cwd=report.cwd,
         prompt_id=short(report.turn_id) or None,
