@@ -166,11 +166,14 @@ def _tool_error(report: wire.WireReport) -> Fact:
 
 def _permission(report: wire.WireReport) -> Fact:
     asked = fit(report.event, wire.WirePermission)[0]
+    patterns = one_line(", ".join(asked.patterns))
     tool = short(report.tool_name or asked.permission)
-    summary = tools.summary_of(report.tool_input) or one_line(", ".join(asked.patterns))
+    summary = tools.summary_of(report.tool_input) or patterns
     words = f"{tool}: {summary}" if summary else tool
     if asked.permission not in (tool, "edit"):
-        words = f"{words} ({one_line(asked.permission)}: {one_line(', '.join(asked.patterns))})"
+        words = f"{words} ({one_line(asked.permission)}: {patterns})"
+    if asked.permission == tools.EXTERNAL_DIRECTORY:
+        tool, summary = asked.permission, patterns
     return facts.PermissionAsked(
         tool,
         digest(report.tool_input),
