@@ -21,6 +21,7 @@ from tests.support import (
     wait_until,
 )
 from tests.support_hooks import Hooks
+from tests.surfaces.cli.conftest import run_headspace
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
@@ -256,7 +257,9 @@ def test_a_kill_is_reported_afterwards(tmp_path: Path) -> None:
         daemon.kill()
     for _ in range(3):
         hooks.fire("SessionStart", {"session_id": "one", "cwd": "/projects/one"})
-    output = hooks.headspace("status").stdout
+    done = run_headspace(tmp_path, "status")
+    assert done.returncode == 3
+    output = done.stdout
     assert f"(pid {killed}) was killed or crashed" in output
     assert "3 events in the spool" in output
     for _ in range(2):
