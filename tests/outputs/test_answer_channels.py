@@ -233,6 +233,21 @@ def test_a_wait_is_released_if_the_channel_closes_while_an_answer_is_lost() -> N
     run(story)
 
 
+def test_after_a_denial_the_report_of_the_client_counts() -> None:
+    """If the client ends its turn, the agent is not shown as working before."""
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.until_held()
+        await desk.answer(Answer(decision="deny"))
+        await desk.until(lambda: bool(desk.channel.delivered))
+        await desk.send("Stop")
+        assert desk.journal.agents()[0].state == "idle"
+        assert "WaitTaken" not in desk.names()
+
+    run(story)
+
+
 def test_why_a_wait_cannot_be_answered_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, if it is still so after a moment. It is forgotten when the wait can be answered."""
     monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.01)
