@@ -71,6 +71,10 @@ class ClientMissing(HeadspaceError):
     """The client is not installed."""
 
 
+class ClientUnusable(HeadspaceError):
+    """The program of the client is installed, but cannot be run."""
+
+
 class RegistrationRefused(HeadspaceError):
     """The daemon refused to register the agent that `headspace run` wants to start."""
 

@@ -6,6 +6,7 @@ Exit codes
     2    usage error: unknown option or missing argument
     3    the daemon is required and does not answer; `status`: no daemon answers
     4    `run`: the daemon rejected the agent, for example because its name is taken
+    126  `run`, `resume`: the program of the client cannot be run
     127  `run`, `resume`: the client is not installed
     130  interrupted with Ctrl+C
 `run` and `resume` otherwise exit with the code of the client, or 128 plus the number of the signal that ended it.
@@ -16,7 +17,7 @@ import sys
 from typing import Annotated
 
 from claude_headspace import __version__
-from claude_headspace.errors import ClientMissing, DaemonMissing, HeadspaceError, RegistrationRefused
+from claude_headspace.errors import ClientMissing, ClientUnusable, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.arguments.tree import Command, Group, run
@@ -25,7 +26,12 @@ from claude_headspace.surfaces.text.formatting import clean_text
 
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
-EXIT_CODES: dict[type[HeadspaceError], int] = {DaemonMissing: 3, RegistrationRefused: 4, ClientMissing: 127}
+EXIT_CODES: dict[type[HeadspaceError], int] = {
+    DaemonMissing: 3,
+    RegistrationRefused: 4,
+    ClientUnusable: 126,
+    ClientMissing: 127,
+}
 
 FIRST_COMMANDS = (
     Command("demo", "claude_headspace.demo.command:demo", "Run a demo with simulated agents."),

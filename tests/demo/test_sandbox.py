@@ -1,10 +1,12 @@
 """The temporary home of the demo: isolated from the user's, and always removed."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from claude_headspace.clients.claude_code.hooks.events import REGISTERED, events_for
 from claude_headspace.config import effective_settings, find_paths
 from claude_headspace.demo.sandbox import INHERITED, Sandbox, create_sandbox, environment
 
@@ -78,3 +80,19 @@ def test_the_real_hooks_are_installed(tmp_path: Path) -> None:
     assert sandbox.config.script.stat().st_mode & 0o777 == 0o700
     assert sandbox.config.state_link.readlink() == sandbox.paths.state
     assert sandbox.config.status_line.exists()
+
+
+def test_only_events_that_the_installed_client_knows_are_registered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the doctor would report the hooks of the demo."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho '2.0.0 (Claude Code)'\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    sandbox = Sandbox(tmp_path / "sandbox")
+    sandbox.install_hooks()
+    registered = json.loads(sandbox.config.settings.read_text())["hooks"]
+    assert set(registered) == set(events_for((2, 0, 0)))
+    assert set(registered) != set(REGISTERED)

@@ -5,6 +5,7 @@ import pytest
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import ClientReported, ClientVanished, Event, Meta
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Story, in_subagent, question, running, time_at
 
@@ -118,6 +119,20 @@ def test_a_late_dialog_from_before_busy_does_not_open(story: Story) -> None:
     story.asks_permission(at=4)
     story.hook("PreToolUse", at=4, **question("q1"))
     assert story.board == ("working", None)
+
+
+def test_a_dialog_names_the_call_during_which_it_opened(story: Story) -> None:
+    """The registry only says that a dialog is open. Without a call, the board says no more than that."""
+    story.calls("t1", at=4)
+    report = ClientReported("waiting", Ask("dialog", "dialog open"))
+    story.report(report, origin=Origin.REGISTRY, at=5)
+    [wait] = agent_view(story.agent).waits
+    assert (wait.kind, wait.text) == ("dialog", "Bash: ls")
+    alone = Story()
+    alone.starts()
+    alone.prompted()
+    alone.report(report, origin=Origin.REGISTRY, at=5)
+    assert [each.text for each in agent_view(alone.agent).waits] == [""]
 
 
 def test_busy_is_work_without_a_command() -> None:

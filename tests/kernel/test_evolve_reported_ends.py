@@ -86,6 +86,15 @@ def test_a_failed_turn(story: Story) -> None:
     assert not any(change.agent.state == "idle" for change in story.changes[2:])
 
 
+def test_a_report_after_the_error_is_no_reason(story: Story) -> None:
+    """The hook is read after the transcript, such as after a restart: the error stays the reason."""
+    story.report(TurnFailed("api_error", "overloaded"), at=5)
+    end(story, 5.1, "")
+    assert story.agent.evidence is not None
+    assert (story.board, story.agent.evidence.why) == (("error", None), "the turn ended in an error: api_error")
+    assert story.agent.evidence.confidence == "medium"
+
+
 def test_an_end_that_nothing_confirms(story: Story) -> None:
     """It is assumed after a while, with low confidence."""
     end(story, 5)

@@ -1,6 +1,7 @@
 """Clients other than Claude Code: run and missions, with programs that stand in for them."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,55 @@ def test_a_mission_runs_in_the_chosen_client(tmux: Terminal, options: tuple[str,
     assert "Count the tests" in started["arguments"][-1]
     assert started["env"]["MISSION_EXECUTION_ID"] == mission["id"]
     assert tmux.daemon.agent(mission["workers"][0]["id"])["client"] == "codex"
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> str:
+    """A path with a program of opencode that is no program, and one of Codex that fails."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    (folder / "opencode").write_text("the program was not installed\n")
+    errors = "echo reading >&2\necho 'Not inside a trusted directory.' >&2"
+    (folder / "codex").write_text(f"#!/bin/sh\n{errors}\nexit 1\n")
+    for name in ("opencode", "codex"):
+        (folder / name).chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_a_program_that_cannot_be_run_is_described(tmux: Terminal, broken: str) -> None:
+    """The error says what is wrong with it and what to do; no agent stays behind."""
+    done = run_in(tmux, "run", "opencode", "--here", "--name", "unusable", PATH=broken)
+    assert done.returncode == 126
+    assert "/opencode cannot be run: it is not a program for this machine" in done.stderr
+    assert "Install the client again" in done.stderr
+    agent = tmux.daemon.agent("unusable")
+    assert (agent["state"], agent["end_reason"].startswith("not started: ")) == ("ended", True)
+
+
+def mission_after(tmux: Terminal, path: str, *options: str) -> dict[str, Any]:
+    """A mission that ended right after its start."""
+    done = run_in(tmux, "mission", "start", "Count the tests", "--json", *options, PATH=path)
+    assert done.returncode == 0, done.stderr
+    name = json.loads(done.stdout)["id"]
+
+    def found() -> dict[str, Any]:
+        return dict(json.loads(run_in(tmux, "mission", "show", name, "--json").stdout))
+
+    wait_until(lambda: found()["ended_at"], "the end of the mission")
+    return found()
+
+
+def test_a_mission_whose_program_cannot_be_run_fails(tmux: Terminal, broken: str) -> None:
+    """With the reason."""
+    mission = mission_after(tmux, broken, "--client", "opencode")
+    assert mission["outcome"] == "failed"
+    assert "cannot be run: it is not a program for this machine" in mission["words"]
+
+
+def test_a_background_mission_shows_why_its_client_failed(tmux: Terminal, broken: str) -> None:
+    """The last line of the error output, because its terminal is closed."""
+    mission = mission_after(tmux, broken, "--client", "codex", "--background")
+    assert "exited with 1: Not inside a trusted directory." in mission["words"]
 
 
 def test_an_unknown_client_starts_no_mission(tmux: Terminal) -> None:

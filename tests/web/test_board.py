@@ -61,6 +61,22 @@ def test_the_board_has_three_groupings(pages: Pages, sample: Sample) -> None:
     expect(page.locator(".column")).to_have_count(5)
 
 
+def test_the_number_of_agents_with_and_without_a_filter(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Both count the same agents, and ended ones apart."""
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        daemon.post("session-start", {"session_id": name, "cwd": str(tmp_path / name)})
+    daemon.post("session-end", {"session_id": "three", "cwd": str(tmp_path / "three"), "reason": "exit"})
+    page = pages.open(daemon)
+    number = page.locator("header .count")
+    expect(number).to_have_text("2 agents, 1 ended")
+    page.get_by_role("region", name="States").get_by_role("button", name="ended").click()
+    expect(number).to_have_text("0 of 2 agents, 1 ended")
+    page.keyboard.press("/")
+    page.keyboard.type("nothing at all")
+    expect(number).to_have_text("0 of 2 agents")
+
+
 def test_filter_by_text_state_and_project(pages: Pages, sample: Sample) -> None:
     """Each filter hides the other agents; "Show all" shows them again."""
     page = pages.open(sample.daemon)

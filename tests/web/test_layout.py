@@ -1,11 +1,13 @@
 """Nothing is covered or cut off."""
 
+import time
 from pathlib import Path
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import FloatRect, Locator, expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, Pages
+from tests.web.conftest import LAPTOP, PHONE, Pages, Sample
 
 LONG_LIST = "\n".join(f"{number}. Step {number}" for number in range(1, 1_202))
 MARKER_ROOM = """
@@ -42,6 +44,18 @@ def test_numbers_of_long_lists_are_complete(pages: Pages, daemon: RunningDaemon,
     last = page.get_by_role("region", name="Last message").locator("li").last
     expect(last).to_have_text("Step 1201")
     assert last.evaluate(MARKER_ROOM) >= 0
+
+
+def box(locator: Locator) -> FloatRect:
+    """The box of an element."""
+    found = locator.bounding_box()
+    assert found is not None
+    return found
+
+
+def middle(locator: Locator) -> float:
+    """The vertical middle of an element."""
+    return box(locator)["y"] + box(locator)["height"] / 2
 
 
 def asks(daemon: RunningDaemon, session: dict[str, str]) -> None:
@@ -90,6 +104,71 @@ def test_a_new_wait_does_not_move_the_conversation(pages: Pages, daemon: Running
         "([id, top]) => Math.abs(document.getElementById(id).getBoundingClientRect().top - top) < 1",
         arg=[turn.get_attribute("id"), before],
     )
+
+
+def test_labels_of_charts_are_at_their_place(pages: Pages, sample: Sample) -> None:
+    """The labels of the levels are beside their lines, and no time label is outside of its axis."""
+    page = pages.open(sample.daemon, "/agents/snug-plover")
+    chart = page.get_by_role("img", name="Context now")
+    for level in (60, 80, 90):
+        label, line = chart.get_by_text(f"{level} %"), chart.locator(f"line.l{level}")
+        expect(label).to_be_visible()
+        assert abs(middle(label) - middle(line)) < 2, level
+    axis = page.locator(".axis").first
+    area = box(axis)
+    for label in axis.locator("span").all():
+        assert box(label)["x"] >= area["x"]
+        assert box(label)["x"] + box(label)["width"] <= area["x"] + area["width"]
+
+
+@pytest.mark.parametrize(("touch", "hint"), [(True, "tap: why"), (False, "hover: why")])
+def test_the_hint_of_the_timeline_fits_the_device(pages: Pages, sample: Sample, touch: bool, hint: str) -> None:
+    """A screen without a pointer offers a tap, and a tap shows the evidence and keeps it."""
+    page = pages.open(sample.daemon, "/agents/snug-plover", viewport=PHONE, has_touch=touch, is_mobile=touch)
+    expect(page.get_by_text(hint)).to_be_visible()
+    expect(page.locator(".hint:visible")).to_have_count(1)
+    if touch:
+        page.get_by_role("img", name="states since").tap()
+        expect(page.locator("figcaption").first).to_contain_text("confidence")
+
+
+def test_hours_without_work_do_not_squeeze_the_timeline(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
+    """Two minutes of work on both sides of five idle hours are wide enough to see and to point at."""
+    session, now = {"session_id": "one", "cwd": str(tmp_path)}, time.time()
+
+    def post(hook: str, minutes: float, **payload: str) -> str:
+        fired = {"X-Headspace-Fired-At": f"{now - minutes * 60:.6f}"}
+        agent: str = daemon.post(hook, {**session, **payload}, fired).json()["agent_id"]
+        return agent
+
+    post("user-prompt-submit", 304, prompt="Begin")
+    post("stop", 302, last_assistant_message="Done.")
+    agent = post("user-prompt-submit", 2, prompt="Go on")
+    page = pages.open(daemon, f"/agents/{agent}")
+    timeline = page.get_by_role("img", name="states since")
+    working = timeline.locator(".span.working")
+    expect(working).to_have_count(2)
+    for span in working.all():
+        assert box(span)["width"] > box(timeline)["width"] / 4
+    expect(timeline.locator(".span.short")).to_have_count(1)
+    expect(page.get_by_text("idle, shortened")).to_be_visible()
+
+
+def test_columns_have_room_for_names(pages: Pages, sample: Sample) -> None:
+    """The board as columns scrolls sideways before it cuts off names."""
+    page = pages.open(sample.daemon)
+    page.keyboard.press("3")
+    expect(page.locator(".column").first).to_be_visible()
+    cut = "(names) => names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.innerText)"
+    assert page.locator(".card .name").evaluate_all(cut) == []
+
+
+def test_the_conversation_is_wider_than_the_details(pages: Pages, sample: Sample) -> None:
+    """Also on a small laptop or a tablet."""
+    page = pages.open(sample.daemon, "/agents/snug-plover", viewport={"width": 1024, "height": 768})
+    conversation = page.get_by_role("region", name="Conversation")
+    expect(conversation).to_be_visible()
+    assert box(conversation)["width"] > 1.4 * box(page.locator(".detail-layout > div").last)["width"]
 
 
 def test_the_last_project_is_not_covered(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:

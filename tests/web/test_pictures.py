@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from claude_headspace.demo.sandbox import Sandbox
 from tests.demo.still import keep, still_demo
@@ -72,6 +72,16 @@ def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
     keep(f"{name}.png", page.screenshot())
     directories = [line for line in page.inner_text("body").splitlines() if "/tmp" in line]
     assert directories == []
+
+
+def test_the_doctor_of_the_demo(pages: dict[str, Page], show: Sandbox) -> None:
+    """No check of the demo fails."""
+    page = pages["light"]
+    page.goto(show.client.url + "/logging")
+    page.get_by_role("button", name="Run checks").click()
+    doctor = page.get_by_role("region", name="Doctor")
+    expect(doctor.locator(".checks .ok").first).to_be_visible(timeout=30_000)
+    expect(doctor.locator(".checks .error")).to_have_count(0)
 
 
 COMMAND = """docker compose build api worker \\

@@ -3,8 +3,9 @@
 import re
 import time
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support import RunningDaemon
 from tests.support_rpc import call
@@ -144,6 +145,7 @@ def test_an_effort_is_linked_from_its_agent(pages: Pages, sample: Sample) -> Non
     page.get_by_role("link", name="fix #1, test").click()
     expect(page.locator("h1")).to_have_text("fix #1")
     expect(page.get_by_role("region", name="Log")).to_contain_text("UTF-8 instead; old hashes stay valid.")
+    expect(page.get_by_role("region", name="Log").get_by_role("heading")).to_have_text("Log 2 entries")
     expect(page.get_by_role("region", name="Sessions")).to_contain_text("handover stored")
     expect(page.get_by_text("Next: the page's own tests.").first).to_be_visible()
     expect(page.get_by_role("region", name="Messages")).to_contain_text("Release is on Friday. queued")
@@ -158,10 +160,22 @@ def test_efforts_are_live(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     effort = call(daemon, "effort.start", {"skill": "fix", "cwd": str(tmp_path / "shop")})["id"]
     expect(page.get_by_role("region", name="shop")).to_contain_text("0/10 calls")
+    call(daemon, "effort.log", {"effort": effort, "text": "Begun."})
+    page.get_by_role("link", name="fix #1").click()
+    expect(page.get_by_role("region", name="Log").get_by_role("heading")).to_have_text("Log 1 entry")
+    page.get_by_role("link", name="← Efforts").click()
     call(daemon, "effort.finish", {"effort": effort})
     expect(page.get_by_text("No active efforts")).to_be_visible()
     page.get_by_label("show finished").check()
     expect(page.get_by_role("region", name="shop")).to_contain_text("finished")
+
+
+def many_commands(route: Route) -> None:
+    """Reply with a day on which one project had many commands."""
+    counts = {"agents": 1, "commands": 1_206, "outcomes": {}, "working_seconds": 60, "waiting_seconds": 0}
+    project = {"id": "p", "name": "shop", "root": "/shop"}
+    day: dict[str, Any] = {"hours": [], "tools": {}, "latency_ms": None, "projects": [{"project": project, **counts}]}
+    route.fulfill(json=day)
 
 
 def test_activity_of_a_day(pages: Pages, sample: Sample) -> None:
@@ -172,6 +186,15 @@ def test_activity_of_a_day(pages: Pages, sample: Sample) -> None:
     expect(page.locator(".tools")).to_contain_text("Bash")
     page.get_by_label("Day", exact=True).fill("2020-01-01")
     expect(page.get_by_text("No activity on this day")).to_be_visible()
+
+
+def test_large_numbers_of_a_day(pages: Pages, sample: Sample) -> None:
+    """All numbers have the same format."""
+    page = pages.open(sample.daemon)
+    page.route("**/api/activity*", many_commands)
+    page.goto(sample.daemon.url + "/activity")
+    expect(page.locator(".totals")).to_contain_text("1,206")
+    expect(page.get_by_role("table")).to_contain_text("1,206")
 
 
 def test_replay(pages: Pages, sample: Sample) -> None:
@@ -233,6 +256,9 @@ def test_logging_without_hooks(pages: Pages, daemon: RunningDaemon) -> None:
     """A home that never received a hook is polled, and says so."""
     page = pages.open(daemon, "/logging")
     expect(page.get_by_test_id("last-event")).to_have_text("none yet")
+    receiver = page.get_by_role("region", name="Receiver")
+    expect(receiver).to_contain_text("Not yet processed")
+    expect(receiver).not_to_contain_text(re.compile("spool|odd|looks", re.IGNORECASE))
     expect(page.get_by_test_id("mode")).to_have_text("polling")
 
 

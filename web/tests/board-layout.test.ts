@@ -1,6 +1,6 @@
 // The layout of the board.
 import { expect, test } from "vitest";
-import { haveSameCounts, countByState, hasSameLayout, matchesFilter, countByClient, countByProject, nextAgent, sections, visitsWith, type Visits } from "../src/lib/board-layout";
+import { haveSameCounts, countByState, countText, hasSameLayout, matchesFilter, countByClient, countByProject, nextAgent, sections, visitsWith, type Visits } from "../src/lib/board-layout";
 import type { Agent } from "../src/lib/types";
 import { agent } from "./fixtures";
 
@@ -63,6 +63,14 @@ test("clients are counted without ended agents, but stay in the list", () => {
     { name: "codex", agents: 1 },
     { name: "gemini", agents: 0 },
   ]);
+});
+
+test("the number of agents says the same with and without a filter", () => {
+  const agents = [agent(), agent({ state: "working" }), agent({ state: "ended" })];
+  expect(countText(agents, agents)).toBe("2 agents, 1 ended");
+  expect(countText(agents.slice(0, 1), agents)).toBe("1 of 2 agents");
+  expect(countText(agents.slice(2), agents)).toBe("0 of 2 agents, 1 ended");
+  expect(countText([], [])).toBe("0 agents");
 });
 
 test("lists with the same counts are equal", () => {

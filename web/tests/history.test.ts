@@ -1,6 +1,7 @@
 // The history of an agent: spans of states, and the conversation in chronological order.
 import { expect, test } from "vitest";
-import { stateAt, stateSpans, axisTicks } from "../src/lib/state-timeline";
+import { axisTicks, scaleTicks, segmentOf, stateAt, stateScale, stateSpans } from "../src/lib/state-timeline";
+import { timeScale } from "../src/lib/time-scale";
 import { conversationItems, elementIdAt, inputText, readableText } from "../src/lib/conversation";
 import type { State, StateChange, ToolCall, Turn } from "../src/lib/types";
 
@@ -42,6 +43,26 @@ test("an axis has a few round times", () => {
   expect(found.length).toBeGreaterThan(2);
   expect(found.length).toBeLessThan(8);
   expect(found.every((tick) => tick % (5 * MINUTE) === 0)).toBe(true);
+});
+
+test("hours without work are short on the axis, and the work keeps its room", () => {
+  const spans = stateSpans([change(0, "working"), change(10, "idle"), change(310, "working")], Date.parse(at(320)));
+  const scale = stateScale(spans);
+  expect(spans.map((span) => scale.isShortened(segmentOf(span)))).toEqual([false, true, false]);
+  expect(scale.position(Date.parse(at(10)))).toBeGreaterThan(0.4);
+  expect(scale.position(Date.parse(at(310)))).toBeLessThan(0.6);
+  for (const minute of [0, 5, 100, 310, 315, 320]) expect(scale.time(scale.position(Date.parse(at(minute))))).toBeCloseTo(Date.parse(at(minute)), -1);
+  const ticks = scaleTicks(spans, scale).map((tick) => (tick - Date.parse(at(0))) / MINUTE);
+  expect(ticks.length).toBeGreaterThan(1);
+  expect(ticks.every((minute) => minute <= 10 || minute >= 310)).toBe(true);
+});
+
+test("without work, or with short idle times, nothing is shortened", () => {
+  const idle = { startsAt: 0, endsAt: 1_000_000, isIdle: true };
+  expect(timeScale([idle]).isShortened(idle)).toBe(false);
+  const short = { startsAt: 100_000, endsAt: 150_000, isIdle: true };
+  const scale = timeScale([{ startsAt: 0, endsAt: 100_000, isIdle: false }, short]);
+  expect([scale.isShortened(short), scale.position(75_000), scale.position(-5), scale.position(200_000), scale.time(1)]).toEqual([false, 0.5, 0, 1, 150_000]);
 });
 
 test("consecutive tool calls are one item between the turns", () => {

@@ -80,6 +80,9 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Hooks that can be held open for a person, because the client's own dialog stays usable."""
     asked: frozenset[HookKind] = frozenset()
     """Hooks to which the client applies a reply."""
+    repeated: frozenset[HookKind] = frozenset()
+    """Hooks that the client runs once for each registration, with the same payload and its time: copies are one event.
+    Never hooks before a tool call, because each copy needs the verdict."""
 
     limits: dict[Capability, str] = {}
     """What the client cannot do, and why: a sentence that people see where they try it."""

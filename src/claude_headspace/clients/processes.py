@@ -54,6 +54,11 @@ def is_shared_process(client: str, pid: int) -> bool:
     return find is not None and find(_command_of(pid))
 
 
+def shares_process(pid: int | None) -> bool:
+    """Whether a process of any client runs the sessions of several terminals."""
+    return pid is not None and any(is_shared_process(client, pid) for client in SHARED)
+
+
 def _command_of(pid: int) -> Sequence[str]:
     """The command line of a process; empty if it cannot be seen."""
     try:

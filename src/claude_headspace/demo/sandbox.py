@@ -21,8 +21,9 @@ from pathlib import Path
 
 from claude_headspace.clients import settings_change
 from claude_headspace.clients.claude_code.hooks import installation
-from claude_headspace.clients.claude_code.hooks.events import REGISTERED
+from claude_headspace.clients.claude_code.hooks.events import events_for
 from claude_headspace.clients.claude_code.hooks.installation import ConfigDir
+from claude_headspace.clients.claude_code.hooks.version import find_version
 from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.auth.tokens import Scope
@@ -73,7 +74,7 @@ class Sandbox:
         self.paths.create_directories()
         self.paths.demo_file.touch(mode=0o600)
         token = local_tokens(self.paths)[Scope.INGEST]
-        plan = installation.plan_install(self.config, REGISTERED, status_line=True)
+        plan = installation.plan_install(self.config, events_for(find_version()), status_line=True)
         settings_change.install(plan, self.paths.state, token)
 
     def start_daemon(self) -> None:

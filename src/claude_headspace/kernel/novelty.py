@@ -31,6 +31,11 @@ def is_older_than_recent_turns(agent: Agent, at: Micros) -> bool:
     return at < min(entry.at for entry in agent.recent_turns) - SOURCE_TOLERANCE
 
 
+def was_reported_by_hooks(agent: Agent, at: Micros) -> bool:
+    """Whether something happened while hooks reported the agent. Only for clients whose hooks report everything."""
+    return agent.created_at - SOURCE_TOLERANCE <= at <= agent.last_hook_at
+
+
 def is_new_usage(agent: Agent, event: Event) -> bool:
     """Whether the usage changed: the context or a limit by a percent, the cost by a cent, or the model."""
     after = evolve(agent, event).agent

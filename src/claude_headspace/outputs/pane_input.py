@@ -68,6 +68,12 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
         "Try again when it is idle.",
     ),
     (
+        lambda agent: shows_dialog(agent) and not agent.tmux_pane,
+        "at_dialog",
+        "{name} waits at a dialog: the text would be entered as an answer.",
+        "`headspace show {name}` says how to answer it.",
+    ),
+    (
         shows_dialog,
         "at_dialog",
         "{name} waits at a dialog: the text would be entered as an answer.",

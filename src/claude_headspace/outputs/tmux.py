@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import psutil
 
+from claude_headspace.clients.processes import shares_process
 from claude_headspace.clients.screen import Screen
 from claude_headspace.errors import BadRequest, HeadspaceError
 
@@ -155,11 +156,7 @@ def _pane_gone(pane_id: str) -> Refused:
 def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
     """Return the pane in which an agent's client runs. Raises `Refused` if it runs in none."""
     if not pane_id:
-        raise Refused(
-            "no_pane",
-            f"{name} does not run in tmux, as far as Headspace knows.",
-            "Start agents with `headspace run`, or inside tmux.",
-        )
+        raise _no_pane(name, pid)
     pane = find_pane(server_socket(pid, env), pane_id)
     if pid is None or pane.dead or not _runs_in(pid, pane):
         raise Refused(
@@ -168,6 +165,21 @@ def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mappin
             "Another program runs there now. Nothing was done.",
         )
     return pane
+
+
+def _no_pane(name: str, pid: int | None) -> Refused:
+    """Why the pane of an agent is unknown, and what works instead."""
+    if shares_process(pid):
+        return Refused(
+            "no_pane",
+            f"{name} runs in a background process that its client shares between terminals: its terminal is unknown.",
+            "Use the terminal that shows it. Agents that `headspace run` starts have a process of their own.",
+        )
+    return Refused(
+        "no_pane",
+        f"{name} does not run in tmux, as far as Headspace knows.",
+        "Start agents with `headspace run`, or inside tmux.",
+    )
 
 
 def _runs_in(pid: int, pane: Pane) -> bool:

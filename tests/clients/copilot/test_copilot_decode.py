@@ -112,6 +112,13 @@ def test_both_names_of_a_call_are_the_same_call() -> None:
     assert pascal == camel == decoded("", {"session_id": "s", "line": line}, Origin.TRANSCRIPT).fact
 
 
+def test_the_payload_names_an_event_without_a_name() -> None:
+    """Hooks of Claude Code in a project run without their arguments. A name that nobody knows stays unknown."""
+    assert decoded("Unnamed", payload("PermissionRequest")).anomaly is None
+    assert decoded("Unnamed", payload("PermissionRequest")).hook is HookKind.PERMISSION
+    assert decoded("Unnamed", {"hookName": "other"}).anomaly == "unknown event Unnamed"
+
+
 def test_a_question_has_its_options() -> None:
     """One field is one question with the message as its text."""
     fact = recorded("PreToolUse.ask_user").fact

@@ -6,11 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from claude_headspace.clients.decode import decode
 from claude_headspace.clients.gemini import transcript_files
 from claude_headspace.clients.gemini.chat import Chat
 from claude_headspace.clients.prices import PRICES
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.text import strings_in
 from tests.replay.gemini_recordings import FOLDER
 
 HEADER = {"sessionId": "s1", "projectHash": "x", "startTime": "2026-11-16T00:20:08.060Z", "kind": "main"}
@@ -92,6 +95,34 @@ def test_calls_have_the_time_of_their_end() -> None:
     assert line.facts[0].call_id is not None
     assert line.facts[0].call_id.startswith("read_file:")
     assert line.at == 1_794_788_409_000_000
+
+
+def test_the_result_of_a_call_is_searched_as_its_hook_reports_it() -> None:
+    """Without ids and names, so that it is the same text."""
+    response = {"functionResponse": {"id": "c", "name": "read_file", "response": {"output": "one two"}}}
+    call = {"id": "c", "name": "read_file", "args": {"file_path": "a"}, "status": "success", "result": [response]}
+    chat = Chat()
+    rows = (HEADER, message("gemini", "", 1, toolCalls=[call]))
+    [stored] = [raw for row in rows for raw, _ in chat.read(msgspec.json.encode(row))]
+    event = decode(stored_line(stored))
+    assert [(text.kind, list(strings_in(text.value))) for text in event.texts] == [
+        ("tool_input", ["a"]),
+        ("tool_result", ["one two"]),
+    ]
+
+
+def stored_line(payload: bytes) -> Envelope:
+    """A line as it is stored."""
+    return Envelope(
+        id="e",
+        name="TranscriptLine",
+        origin=Origin.TRANSCRIPT,
+        client="gemini",
+        host="laptop",
+        fired_at=1,
+        received_at=2,
+        payload=payload,
+    )
 
 
 def test_a_compacted_context() -> None:

@@ -91,6 +91,41 @@ def test_a_written_file_is_shown_whole(path: str) -> None:
     assert not shows_call(dialog, elsewhere, CWD)
 
 
+def changed(*rows: str) -> Dialog:
+    """The dialog that writes `new.txt` with these rows."""
+    blank = " " * 40
+    given = [f"│ │ {(row + blank)[:30]}│ │" for row in rows]
+    return shown("permission-write", *_replaced(given))
+
+
+def _replaced(rows: list[str]) -> list[tuple[str, str]]:
+    lines = (SCREENS / "permission-write.txt").read_text().split("\n")
+    first, second = (next(line for line in lines if f"│ {text} " in line) for text in ("1 hello", "2 world"))
+    return [(first, "\n".join(rows)), (f"{second}\n", "")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "content", "fits"),
+    [
+        (("1   one", "2 - two", "2 + zwei", "3   three"), "one\nzwei\nthree\n", True),
+        (("1   one", "2 - two", "2 + zwei", "3   three"), "one\nzwei\n", False),
+        (("7   one", "8 - two", "8 + zwei"), "one\nzwei\n", False),
+        (("1   one", "2 - two", "2 + zwei", "9   three"), "one\nzwei\nthree\n", False),
+        (("1 - two", "2 + zwei"), "- two\n+ zwei\n", True),
+        (("1 - two", "2 + zwei"), "zwei\n", False),
+        (("1 - two", "1 + zwei"), "- two\n+ zwei\n", False),
+        (("1 + zwei",), "zwei\n", False),
+        (("1 + zwei",), "+ zwei\n", True),
+        (("1 one", "2", "3 two"), "one\n\ntwo", True),
+        (("1 one",), "", False),
+    ],
+)
+def test_a_written_file_may_be_shown_as_a_diff(rows: tuple[str, ...], content: str, fits: bool) -> None:
+    """No line may be left out. A line that begins like a change is not taken for one."""
+    use = tool_use("write_file", {"file_path": "new.txt", "content": content})
+    assert shows_call(changed(*rows), use, CWD) is fits
+
+
 def replaces(path: str, old: str, new: str, *, all_of_them: bool = False) -> object:
     """The input of a replacement."""
     return {

@@ -4,13 +4,14 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from claude_headspace.clients.opencode.session_database import list_sessions, read_messages
 from claude_headspace.inputs.watch.transcript_import import ImportableFile, ImportResult, TranscriptImport
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import Envelope, Origin
 from tests.clients.opencode.database import recorded_rows, write_database
 from tests.inputs.watched_config_dir import WatchedConfigDir
 
@@ -93,3 +94,56 @@ def test_an_old_session_is_imported_once(database: Path, tmp_path: Path) -> None
     assert (agent.client, agent.state, agent.project.root) == ("opencode", "ended", "/home/sam/code/app")
     [again], _ = import_all(Archive(tmp_path / "home", archive.journal))
     assert again.events == 0
+
+
+def hook(name: str, at: int, **event: object) -> Envelope:
+    """A report of the plugin about the session."""
+    payload = {"session_id": SESSION, "cwd": "/home/sam/code/app", "event": event}
+    return Envelope(
+        id=f"{name}-{at}",
+        name=name,
+        origin=Origin.HOOK,
+        client="opencode",
+        host="laptop",
+        fired_at=at,
+        received_at=at,
+        payload=msgspec.json.encode(payload),
+    )
+
+
+def test_what_hooks_reported_is_not_imported_again(database: Path, tmp_path: Path) -> None:
+    """Not even if the message was stored long after its text was reported. What came later is imported."""
+    lines = [line for _, line in read_messages(database, SESSION, 0, 100) if line is not None]
+    first, fourth = lines[0].at, lines[3].at
+    assert first is not None
+    assert fourth is not None
+    archive = Archive(tmp_path / "home")
+
+    async def main() -> ImportResult:
+        archive.engine.start()
+        await archive.engine.submit(hook("chat.message", first + 2_000, parts=[{"text": "Something else"}]))
+        await archive.engine.submit(hook("session.status", fourth + 1, status={"type": "busy"}))
+        done = await archive.importer.import_file(f"{database}/{SESSION}")
+        await archive.engine.stop()
+        archive.sources.ancestry.close()
+        return done
+
+    assert asyncio.run(main()).events == 1
+
+
+def test_a_rejected_call_ends_its_turn(tmp_path: Path) -> None:
+    """The next prompt is a new command, not an answer. With feedback, the turn goes on."""
+    session, *rows = recorded_rows()
+    messages = [row for row in rows if "message_id" not in row]
+    state = {"status": "error", "error": "The user rejected permission to use this specific tool call."}
+    corrected = state | {"error": f"{state['error']} with the following feedback: use npm"}
+    parts = [
+        {"id": f"prt_{call}", "message_id": messages[1]["id"], "data": data}
+        for call, given in (("c1", state), ("c2", corrected), ("c3", {"status": "completed"}))
+        for data in [{"type": "tool", "callID": call, "state": given}]
+    ]
+    write_database(tmp_path / "opencode.db", [session, *messages[:2], *(rows[-1] | part for part in parts)])
+    _, line = read_messages(tmp_path / "opencode.db", SESSION, 0, 100)[1]
+    assert line is not None
+    rejected = [fact for fact in line.facts if isinstance(fact, facts.ToolRejected)]
+    assert rejected == [facts.ToolRejected("c1"), facts.ToolRejected("c2", "use npm")]

@@ -200,6 +200,24 @@ def test_a_delivery_id_is_never_truncated() -> None:
         receive(body(), {"X-Headspace-Delivery-Id": "d" * 201})
 
 
+def test_a_hook_that_a_client_runs_twice_is_one_delivery() -> None:
+    """Copilot CLI runs its own hooks and those of a project. Each hook before a tool call needs its own verdict."""
+
+    def delivery(event: str, number: int, client: str = "copilot", *, trusted: bool = True, **fields: str) -> str:
+        headers = {"X-Headspace-Delivery-Id": f"d-{number}", "X-Headspace-Client": client}
+        given = body(**{"timestamp": "2026-11-16T19:01:22.475Z", **fields})
+        return receive(given, headers, event, trusted=trusted).delivery_id or ""
+
+    assert delivery("UserPromptSubmit", 1) == delivery("UserPromptSubmit", 2)
+    assert delivery("UserPromptSubmit", 1) != delivery("UserPromptSubmit", 2, timestamp="2026-11-16T19:01:22.476Z")
+    assert delivery("UserPromptSubmit", 1) != delivery("Stop", 2)
+    assert delivery("PreToolUse", 1) == "d-1"
+    assert delivery("UserPromptSubmit", 1, "claude-code") == "d-1"
+    assert delivery("UserPromptSubmit", 1, trusted=False) == "d-1"
+    without_time = receive(body(), {"X-Headspace-Delivery-Id": "d-1", "X-Headspace-Client": "copilot"}, "Stop")
+    assert without_time.delivery_id == "d-1"
+
+
 # --- lone surrogates --------------------------------------------------------------------------------------------------
 
 

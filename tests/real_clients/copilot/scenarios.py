@@ -76,6 +76,17 @@ def removes_own_hooks() -> Step:
     return lambda run: (run.home.config_dir / "hooks" / "headspace.json").unlink()
 
 
+def understands_everything() -> Step:
+    """No event is a duplicate or has an unknown shape."""
+
+    def step(run: Run) -> None:
+        path = f"/api/agents/{run.agent()['id']}/events?odd=true"
+        odd = run.installation.daemon.get(path).json()
+        assert not odd, [(event["name"], event["anomaly"]) for event in odd]
+
+    return step
+
+
 def helper(prompt: str, description: str) -> Block:
     """A call that starts a sub-agent and waits for it."""
     given = {"description": description, "prompt": prompt, "agent_type": "explore", "name": "counter", "mode": "sync"}
@@ -302,6 +313,15 @@ PROJECT_HOOKS = [
         "hooks of Claude Code in the project",
         MAKE_IT,
         [installs_claude_code_hooks(), *RUNNING, has(client="copilot"), creates_file("go"), shows("idle")],
+        MADE,
+    ),
+    Scenario(
+        "permission, and hooks of Claude Code in the project",
+        MAKE_IT,
+        [
+            *(installs_claude_code_hooks(), *ASKED, answers("Yes"), shows("working"), has_file("made")),
+            *(creates_file("go"), shows("idle"), pauses(1.0), understands_everything()),
+        ],
         MADE,
     ),
     Scenario(

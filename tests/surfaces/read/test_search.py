@@ -120,6 +120,26 @@ def test_a_tool_call_is_found_once() -> None:
     assert [hit.kind for hit in search(journal, "prune").hits] == ["tool_input", "tool_input"]
 
 
+def test_a_result_is_found_once() -> None:
+    """A client that runs a hook twice reports it twice."""
+    journal = TemporaryJournal()
+    done: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "tool_response": {"stdout": "a needle"},
+    }
+    for number, envelope in enumerate(
+        (
+            hook("SessionStart"),
+            hook("UserPromptSubmit", prompt="Look"),
+            hook("PostToolUse", START + SECOND, tool_use_id="t1", **done),
+            hook("PostToolUse", START + SECOND, tool_use_id="t1", **done),
+        )
+    ):
+        store(journal, msgspec.structs.replace(envelope, received_at=START + number))
+    assert [hit.kind for hit in search(journal, "needle").hits] == ["tool_result"]
+
+
 def tool_use_line(call_id: str, call: dict[str, Any]) -> Envelope:
     """A line of the transcript with a tool call."""
     block = {"type": "tool_use", "id": call_id, "name": call["tool_name"], "input": call["tool_input"]}

@@ -1,6 +1,6 @@
 // The layout of the board: sections, order, filter, counts. Pure. The order within a section depends only on values that
 // rarely change (since when it waits, when it was created), never on the last activity, so cards stay where they are.
-import { agentSummary, oneLine, STATES } from "./text";
+import { agentSummary, count, oneLine, STATES } from "./text";
 import type { Agent, State } from "./types";
 
 export type Grouping = "attention" | "project" | "state";
@@ -109,6 +109,14 @@ export function countByState(agents: Iterable<Agent>): Record<State, number> {
   const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
   for (const agent of agents) counts[agent.state] += 1;
   return counts;
+}
+
+/** How many agents are shown: "20 agents, 3 ended", or "1 of 20 agents" with a filter. */
+export function countText(shown: Agent[], all: Agent[]): string {
+  const [ended, allEnded] = [shown, all].map((agents) => agents.filter((agent) => agent.state === "ended").length) as [number, number];
+  const living = count(all.length - allEnded, "agent");
+  const isAll = shown.length === all.length;
+  return `${isAll ? "" : `${(shown.length - ended).toLocaleString("en")} of `}${living}${ended > 0 ? `, ${ended.toLocaleString("en")} ended` : ""}`;
 }
 
 export interface ProjectCount {

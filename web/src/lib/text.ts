@@ -58,8 +58,8 @@ export function oneLine(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(" ");
 }
 
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
 /** The state of an agent in a few words. */

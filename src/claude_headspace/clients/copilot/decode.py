@@ -40,7 +40,7 @@ def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
 
 def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     """Decode a hook. Never raises."""
-    name = wire.EVENTS.get(envelope.name, envelope.name)
+    name = wire.event_of(envelope.name, body)
     shape, misfit = fit(wire.in_snake_case(body), wire.WireTool if name in wire.TOOL_HOOKS else wire.WireHook)
     anomaly = misfit or anomaly or (f"unknown event {short(envelope.name)}" if name not in wire.HOOKS else None)
     use: ToolUse | None = None

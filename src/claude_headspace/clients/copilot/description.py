@@ -23,6 +23,7 @@ CLIENT = Client(
         "COPILOT_HOOK_DIR",
     ),
     asked=frozenset({HookKind.BEFORE_TOOL, HookKind.PROMPT, HookKind.SESSION_START, HookKind.TURN_END}),
+    repeated=frozenset(HookKind) - {HookKind.BEFORE_TOOL, HookKind.PERMISSION},
     limits={
         Capability.DECLINE_MESSAGE: "Copilot CLI takes no message if a question is declined. Answer it with the text, "
         "or decline without a message and send it as a prompt.",

@@ -93,6 +93,14 @@ HOOKS = frozenset(EVENTS.values())
 """The known events."""
 
 
+def event_of(name: str, body: Any) -> str:
+    """The name of an event. Hooks of Claude Code that Copilot runs do not always name it; then the payload does."""
+    if name not in EVENTS and name not in HOOKS and isinstance(body, dict):
+        given = body.get("hookName")
+        name = given if isinstance(given, str) and given in EVENTS else name
+    return EVENTS.get(name, name)
+
+
 def in_snake_case(body: Any) -> Any:
     """A payload with the names of fields in snake case."""
     return {_NAMES.get(name, name): value for name, value in body.items()} if isinstance(body, dict) else body

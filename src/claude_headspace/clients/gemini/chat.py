@@ -309,13 +309,20 @@ def _result(call: WireCall) -> str:
     return next((text for text in strings_in(call.result) if " " in text), "")
 
 
+def _responses(result: object) -> Iterator[object]:
+    """What a call returned, without ids and names: as its hook has it."""
+    for part in result if isinstance(result, list) else [result]:
+        found = part.get("functionResponse") if isinstance(part, dict) else None
+        yield found.get("response") if isinstance(found, dict) else part
+
+
 def _texts(stored: WireStored) -> Iterator[ToolText]:
     """Inputs and results of calls, for search."""
     if stored.part != Part.CALLS:
         return
     for call in fit(stored.line, WireMessage)[0].calls:
         yield ToolText("tool_input", call.name or None, call.args)
-        yield ToolText("tool_result", call.name or None, call.result)
+        yield ToolText("tool_result", call.name or None, list(_responses(call.result)))
 
 
 # --- texts ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ Rules
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from claude_headspace.clients.dialog import Dialog, squeeze
 from claude_headspace.clients.dialog import shows_call as dialog_shows_call
@@ -23,7 +23,7 @@ from claude_headspace.kernel.tools import ToolUse
 TITLES = {tools.WRITE: "? WriteFile Writing to {path}", tools.EDIT: "? Edit {path}:"}
 """How the title of a dialog begins, by tool."""
 
-_NUMBERED = re.compile(r"\d+(?: (.*))?")
+_NUMBERED = re.compile(r"(\d+)(?: (.*))?")
 _CHANGED = re.compile(r"\d+(?: ([-+ ])(?: (.*))?)?")
 _GAP = "═─"
 
@@ -48,19 +48,21 @@ def _names(title: str, tool: str, path: str, cwd: str) -> bool:
 
 
 def _shows_content(rows: Sequence[str], content: str) -> bool:
-    """Whether the rows show a whole file: a new one, or one that was changed."""
-    found = _NUMBERED.fullmatch(rows[0])
-    if found is None:
+    """Whether the rows show a whole file: a new one, or one that was changed. Its lines are numbered from 1 on."""
+    wanted, texts = squeeze(content), _texts(rows)
+    if not wanted:
         return False
-    new = "".join(_new_text(rows))
-    after = _texts(rows)
-    return squeeze(content) in (new, after[1] if after is not None else new)
+    kept = [row for row in rows if (found := _CHANGED.fullmatch(row)) is None or found.group(1) != "-"]
+    if texts is not None and texts[0] and texts[1] == wanted:
+        return _are_all(kept, _CHANGED)
+    new = (found.group(2) or "" if (found := _NUMBERED.fullmatch(row)) is not None else row for row in rows)
+    return _are_all(rows, _NUMBERED) and squeeze("".join(new)) == wanted
 
 
-def _new_text(rows: Sequence[str]) -> Iterator[str]:
-    for row in rows:
-        found = _NUMBERED.fullmatch(row)
-        yield squeeze((found.group(1) or "") if found is not None else row)
+def _are_all(rows: Sequence[str], pattern: re.Pattern[str]) -> bool:
+    """Whether no line is left out: the numbers of the rows count from 1 on."""
+    numbers = [int(row.partition(" ")[0]) for row in rows if pattern.fullmatch(row)]
+    return numbers == list(range(1, len(numbers) + 1))
 
 
 def _shows_replacement(rows: Sequence[str], given: WireInput) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.opencode import tools, wire
 from claude_headspace.clients.opencode.hook_kinds import KINDS
+from claude_headspace.clients.opencode.messages import FEEDBACK, REFUSED, REJECTED
 from claude_headspace.clients.opencode.suggestions import as_suggestions
 from claude_headspace.clients.opencode.transcript import ABORTED, decode_line
 from claude_headspace.kernel import facts
@@ -25,11 +26,6 @@ from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.wait.request import Ask, Option, Question
 
-REJECTED = ("The user rejected permission", "The user dismissed this question")
-"""How the error of a call begins that the user rejected. The turn ends, unless feedback follows."""
-FEEDBACK = "with the following feedback: "
-REFUSED = "The user has specified a rule which prevents"
-"""How the error of a call begins that a rule of the user's settings denied."""
 RESOLUTIONS = {"once": "allowed", "always": "allowed always"}
 
 TEXT_KINDS = {

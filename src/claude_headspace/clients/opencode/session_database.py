@@ -1,7 +1,8 @@
 """The sessions in opencode's database, for the import of old ones. Read-only.
 
 `opencode.db` is in the data directory of the user, whatever the config dir is. The rows of a message and of its parts
-become one line of a transcript (`transcript.py`). Sub-agents and tool calls are left out.
+become one line of a transcript (`transcript.py`). Sub-agents are left out, and so are tool calls that the user did not
+reject.
 """
 
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from claude_headspace.clients.opencode.messages import REJECTED
 from claude_headspace.clients.opencode.transcript import read_line
 from claude_headspace.clients.transcript_line import Line
 
@@ -69,14 +71,25 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]]) -> bytes:
-    texts = [{"text": part["text"]} for (data,) in parts if _is_text(part := _object(data))]
+    objects = [_object(data) for (data,) in parts]
+    texts = [{"text": part["text"]} for part in objects if _is_text(part)]
     line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
+    if rejected := [call for part in objects if (call := _rejected_call(part)) is not None]:
+        line["rejected"] = rejected
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _is_text(part: dict[str, Any]) -> bool:
     """Whether a part is a text of a person or of the agent. Synthetic ones are the client's."""
     return part.get("type") == "text" and isinstance(part.get("text"), str) and not part.get("synthetic")
+
+
+def _rejected_call(part: dict[str, Any]) -> dict[str, Any] | None:
+    """The call of a part that the user rejected: its id and what the model was told."""
+    state = part.get("state") if part.get("type") == "tool" else None
+    error = state.get("error") if isinstance(state, dict) else None
+    is_rejected = isinstance(error, str) and error.startswith(REJECTED)
+    return {"id": part.get("callID"), "error": error} if is_rejected else None
 
 
 def _object(data: object) -> dict[str, Any]:

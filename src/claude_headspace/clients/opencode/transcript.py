@@ -1,12 +1,13 @@
 """Decode a message of opencode's database into facts. Pure and total: unknown messages have no facts.
 
 A stored line is one message with its texts: `{"session_id", "cwd", "id", "message", "texts"}`. The client's own row is
-in `message`.
+in `message`. A message with calls that the user rejected also has `rejected`.
 """
 
 import msgspec
 
 from claude_headspace.clients.opencode import wire
+from claude_headspace.clients.opencode.messages import FEEDBACK
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -44,14 +45,22 @@ class WireText(msgspec.Struct, frozen=True):
     text: str = ""
 
 
+class WireRejectedCall(msgspec.Struct, frozen=True):
+    """A call that the user rejected, and what the model was told."""
+
+    id: str | None = None
+    error: str = ""
+
+
 class WireLine(msgspec.Struct, frozen=True):
-    """A message with its session and its texts."""
+    """A message with its session, its texts, and its calls that the user rejected."""
 
     session_id: str = ""
     cwd: str | None = None
     id: str = ""
     message: WireMessage = WireMessage()
     texts: list[WireText] = []
+    rejected: list[WireRejectedCall] = []
 
 
 def read_line(raw: bytes) -> Line | None:
@@ -102,6 +111,7 @@ def _facts(line: WireLine) -> tuple[Fact, ...]:
         found.append(_failure(message.error))
     elif is_final:
         found.append(facts.TurnStopped(text))
+    found += (facts.ToolRejected(call.id, call.error.partition(FEEDBACK)[2]) for call in line.rejected)
     return (*found, *_usage(message)) if found else ()
 
 

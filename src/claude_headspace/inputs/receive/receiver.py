@@ -3,6 +3,7 @@
 Rules
 - Every event name is accepted, also names that Headspace does not know; but not Claude Code's names in kebab case for
   another client that does not have them.
+- Some clients run a hook once for each registration. Copies of the same payload, with its time, are one delivery.
 - The payload is stored as it arrived, after secrets were redacted and long text was truncated (`Sanitizer`).
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
@@ -13,6 +14,7 @@ Rules
 - The hook script never sends an event twice, so broken text from it is repaired instead of refused.
 """
 
+import hashlib
 import re
 import secrets
 import time
@@ -50,6 +52,8 @@ HUGE_BYTES = 2 * 1024 * 1024
 NOTES = tuple(note.encode() for note in environment.NOTES.values())
 """The notes that are texts."""
 
+TIME = b'"timestamp"'
+"""The field with the time of an event: without it, equal payloads may be different events."""
 _EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _OTHER_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
@@ -167,7 +171,8 @@ class HookReceiver:
         is_default = client == catalog.DEFAULT
         name = (EVENT_NAMES.get(event) if is_default else None) or event_name(event, client)
         identity, original, value = decode_body(body, lenient=lenient)
-        starts = kind_of(client, name) is HookKind.SESSION_START
+        kind = kind_of(client, name)
+        starts = kind is HookKind.SESSION_START
         observations = await self._observe(client, identity, notes, starts=starts)
         if original is not body:
             observations = msgspec.structs.replace(observations, anomaly="the text was broken and has been repaired")
@@ -185,6 +190,10 @@ class HookReceiver:
             observations=observations,
             delivery_id=(_delivery_id(delivery_id) if delivery_id else None) or envelope_id,
         )
+        is_repeated = kind is not None and kind in find_client(client).repeated and TIME in original
+        if is_repeated and not observations.unauthenticated:
+            mark = hashlib.blake2b(original, digest_size=16).hexdigest()
+            envelope = msgspec.structs.replace(envelope, delivery_id=f"{client}:{name}:{mark}")
         return Received(envelope, decode(envelope, value if payload is original else None), value)
 
     def _client(self, notes: dict[bytes, bytes]) -> str:

@@ -1,7 +1,8 @@
 """Import existing sessions, file by file (`headspace import`): from transcripts, or from the database of a client.
 
 Imported events cause no notifications. A session that no client has open ends with its last line. An import can be
-interrupted and repeated: the position in each file is stored, and a known line is recognised by its id.
+interrupted and repeated: the position in each file is stored, and a known line is recognised by its id. Of a session
+that only hooks report while it runs, the part that they reported is not imported again.
 
 Tool calls and the work of sub-agents are not imported.
 """
@@ -20,7 +21,7 @@ from claude_headspace.inputs.watch.registries import SessionRegistry
 from claude_headspace.inputs.watch.transcript_files import Chunk, ReadPosition
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
-from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repetition
+from claude_headspace.kernel.novelty import is_older_than_recent_turns, is_repetition, was_reported_by_hooks
 from claude_headspace.ports import Position, PositionStore
 
 Submit = Callable[[Envelope, str | None], Awaitable[tuple[Agent, bool]]]
@@ -92,8 +93,12 @@ class TranscriptImport:
         """Whether lines of a file were read while it was written, or hooks reported the session."""
         if path in followed and followed[path].at:
             return True
+        return self._agent_of(path) is not None
+
+    def _agent_of(self, path: str) -> Agent | None:
+        """The agent of a session that is not followed in a file; None if there is none."""
         session_id = self._source.session_of(path)
-        return bool(session_id) and self._store.agent_by_session(session_id) is not None
+        return self._store.agent_by_session(session_id) if session_id else None
 
     def has(self, path: str) -> bool:
         """Whether a path is one of these sessions."""
@@ -106,9 +111,10 @@ class TranscriptImport:
             raise unknown_transcript(path)
         stored = (await asyncio.to_thread(self._store.positions, self._reader)).get(path, Position(0, 0))
         tally, position = _Tally(), ReadPosition(path, stored.offset, stored.at)
+        reported = await asyncio.to_thread(self._agent_of, path)
         while True:
             chunk = await self._read_chunk(real, position)
-            await self._submit_lines(chunk, tally)
+            await self._submit_lines(chunk, tally, reported)
             has_moved = chunk.offset != position.offset
             position = ReadPosition(path, chunk.offset, chunk.at, chunk.inode)
             saved = {path: Position(position.offset, position.at)}
@@ -126,10 +132,14 @@ class TranscriptImport:
                 "unreadable", f"{real[:500]} cannot be read: {error}.", "Check its permissions."
             ) from error
 
-    async def _submit_lines(self, chunk: Chunk, tally: "_Tally") -> None:
-        """Submit lines. The first line of a session is stored first, so that the others find its agent."""
+    async def _submit_lines(self, chunk: Chunk, tally: "_Tally", reported: Agent | None) -> None:
+        """Submit lines that hooks have not reported (`reported` is the agent that they reported).
+
+        The first line of a session is stored first, so that the others find its agent.
+        """
         later: list[tuple[str, Envelope]] = []
-        for at, raw, line in chunk.lines:
+        lines = [each for each in chunk.lines if reported is None or not was_reported_by_hooks(reported, each[0])]
+        for at, raw, line in lines:
             agent = tally.agents.get(line.session_id)
             is_unknown = line.anomaly is not None and agent is not None
             is_repeated = is_repetition(line.facts) and not is_unknown

@@ -30,7 +30,8 @@ def turn_end_reported(change: Change, meta: Meta, fact: facts.TurnEndReported) -
     if meta.at <= max(agent.idle_at, agent.turn_ended_at) or _is_known(agent, meta):
         return
     agent.reported_end = ReportedEnd(meta.at, fact.message[-MAX_MESSAGE:])
-    change.why, change.has_new_evidence = "the end of the turn was reported, but not how it ended", agent.is_in_turn
+    if agent.is_in_turn:
+        change.why, change.has_new_evidence = "the end of the turn was reported, but not how it ended", True
     confirm_end(change, meta)
 
 

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 import msgspec
 
-from claude_headspace.kernel.agent import Agent, AgentState, Project, RuledCall
+from claude_headspace.kernel.agent import Agent, AgentState, Project, RuledCall, Wait
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
@@ -197,6 +197,20 @@ def evidence_view(agent: Agent) -> EvidenceView | None:
     return EvidenceView(evidence.source, evidence.confidence, iso(evidence.at), evidence.why) if evidence else None
 
 
+UNINFORMATIVE = ("dialog open",)
+"""Texts of dialogs that say no more than the kind of the wait."""
+
+
+def _wait_view(agent: Agent, wait: Wait) -> WaitView:
+    """A wait. The text of a dialog without a call of its own is the call during which it opened, if there is one."""
+    view = wait_view(wait)
+    if wait.kind != "dialog" or wait.tool is not None or wait.text not in ("", *UNINFORMATIVE):
+        return view
+    call = newest_tool(agent.calls, wait.subagent_id)
+    text = ": ".join(filter(None, (call.name, call.summary))) if call is not None else ""
+    return msgspec.structs.replace(view, text=text)
+
+
 def _briefed_view(agent: Agent) -> BriefedView | None:
     found = agent.session_context
     return BriefedView(iso(found.at), found.files, found.left_out, found.problem) if found else None
@@ -221,7 +235,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "evidence": (("evidence",), evidence_view),
     "tool": (("calls",), lambda agent: newest_tool(agent.calls, None)),
     "command": (("command",), lambda agent: command_view(agent.command) if agent.command else None),
-    "waits": (("waits",), lambda agent: tuple(wait_view(wait) for wait in agent.waits)),
+    "waits": (("waits", "calls"), lambda agent: tuple(_wait_view(agent, wait) for wait in agent.waits)),
     "subagents": (("subagents", "calls"), subagent_views),
     "background_tasks": (("background",), background_views),
     "notices": (("notices",), lambda agent: tuple(notice_view(notice) for notice in agent.notices)),

@@ -13,7 +13,7 @@ from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import headless_arguments, resume_arguments, split_client, start_arguments
 from claude_headspace.config import find_paths, load_settings
-from claude_headspace.errors import DaemonMissing, HeadspaceError, RegistrationRefused
+from claude_headspace.errors import ClientUnusable, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
@@ -36,6 +36,9 @@ from claude_headspace.surfaces.launch.start_client import (
     tmux_name,
 )
 from claude_headspace.surfaces.launch.supervise import Supervisor, reject_session_options
+
+MAX_REASON = 200
+"""Characters of the reason for the end of an agent."""
 
 
 @examples(
@@ -66,8 +69,8 @@ def run(
 
     The first argument can name the client: claude, codex, opencode, copilot or gemini. Without a name, Claude Code is
     started. Inside tmux the agent runs in this pane, otherwise in a new tmux session. All further arguments are passed
-    to the client. Exits with the code of the client, or with 3 without a daemon, 4 if the daemon rejects the agent, 127
-    if the client is not installed.
+    to the client. Exits with the code of the client, or with 3 without a daemon, 4 if the daemon rejects the agent, 126
+    if the program of the client cannot be run, 127 if it is not installed.
     """
     if job is not None:
         _run_job(job)
@@ -87,7 +90,7 @@ def run(
     def command(text: str) -> list[str]:
         return [program, *(headless_arguments if headless else start_arguments)(client.name, forwarded, text)]
 
-    _launch(api, client, command, prompt, supervise=supervise, **attributes)
+    _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
 
 
 def _launch(
@@ -97,6 +100,7 @@ def _launch(
     prompt: str,
     *,
     supervise: bool,
+    headless: bool,
     **attributes: str | None,
 ) -> None:
     """Register the agent, run its client here, and report its end. `command` makes the command for a first prompt."""
@@ -115,12 +119,29 @@ def _launch(
         raise RegistrationRefused(error.code, error.message, error.hint) from error
 
     def start(restart_prompt: str | None) -> ClientProcess:
-        return ClientProcess(command(prompt if restart_prompt is None else restart_prompt), env, directory)
+        text = prompt if restart_prompt is None else restart_prompt
+        return ClientProcess(command(text), env, directory, keeps_errors=headless)
 
-    code, pid = _run_supervised(agent["id"], start) if supervise else _run_once(start)
+    try:
+        code, pid, why = _run_supervised(agent["id"], start) if supervise else _run_once(start)
+    except ClientUnusable as error:
+        with suppress(HeadspaceError):
+            _report_not_started(api, agent["id"], mission, error)
+        raise
     with suppress(HeadspaceError):
-        api.close(agent["id"], f"exited with {code}", pid)
+        api.close(agent["id"], _cut(f"exited with {code}: {why}" if why and code else f"exited with {code}"), pid)
     sys.exit(code)
+
+
+def _report_not_started(api: ApiClient, agent_id: str, mission: str | None, error: HeadspaceError) -> None:
+    """End the agent of a client that could not be started; its mission has failed."""
+    if mission:
+        api.finish_mission(mission, "failed", f"It could not be started: {error.message} {error.hint}")
+    api.close(agent_id, _cut(f"not started: {error.message}"), None)
+
+
+def _cut(reason: str) -> str:
+    return reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 1]}…"
 
 
 NO_EFFORT = (
@@ -144,19 +165,20 @@ def _warn_about_role(role: str | None) -> None:
         echo(problem, is_error=True)
 
 
-def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:
-    """Run one client; its exit code and its pid."""
+def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int, str]:
+    """Run one client; its exit code, its pid, and the last line of its error output, if that is kept."""
     process = start(None)
-    return process.wait(), process.pid
+    code = process.wait()
+    return code, process.pid, process.last_error
 
 
-def _run_supervised(agent_id: str, start: Callable[[str | None], ClientProcess]) -> tuple[int, int]:
+def _run_supervised(agent_id: str, start: Callable[[str | None], ClientProcess]) -> tuple[int, int, str]:
     """Run clients until one ends with context left; its exit code and its pid."""
     supervisor = Supervisor(ApiClient.local, agent_id)
     messages = follow(ApiClient.local, None, ["effort_changed"], agent_id=agent_id, on_reconnect=supervisor.check_all)
     effort_ids = (message.data["effort"]["id"] for message in messages if message.type == "effort_changed")
     threading.Thread(target=supervisor.check_each, args=(effort_ids,), daemon=True).start()
-    return supervisor.run(start, pause)
+    return *supervisor.run(start, pause), ""
 
 
 def _run_in_new_session(arguments: Sequence[str], name: str, *, detached: bool) -> None:

@@ -5,6 +5,7 @@ tmux session or window the arguments and the environment come from a job file wi
 command line, and the environment of the tmux server does not matter.
 """
 
+import errno
 import os
 import shutil
 import signal
@@ -25,7 +26,7 @@ from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import config_dir_of
 from claude_headspace.clients.config_dirs import config_variables, default_config_dirs
 from claude_headspace.config import Paths
-from claude_headspace.errors import BadRequest, ClientMissing, HeadspaceError
+from claude_headspace.errors import BadRequest, ClientMissing, ClientUnusable, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.text.formatting import Json
 
@@ -33,6 +34,9 @@ IGNORED = (signal.SIGINT, signal.SIGQUIT)
 """The terminal sends these to all foreground processes. The client decides what to do."""
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 """These end the client and the wrapper."""
+NOT_A_PROGRAM = (errno.ENOEXEC, errno.ENOENT)
+"""What the system reports if a file is no program, or if its interpreter is missing."""
+MAX_ERROR_SECONDS = 1.0
 FORWARDED = (*ENDINGS, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -88,11 +92,22 @@ def new_headspace_id() -> str:
 class ClientProcess:
     """A client that this process started."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], directory: str) -> None:
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], directory: str, *, keeps_errors: bool = False
+    ) -> None:
+        """Start the client. `keeps_errors`: its error output is shown, and its last line kept (`last_error`)."""
         for number in IGNORED:
             signal.signal(number, lambda _number, _frame: None)
         self.was_asked_to_end = False
-        self._process = subprocess.Popen(command, env=dict(env), cwd=directory)
+        self.last_error = ""
+        errors = subprocess.PIPE if keeps_errors else None
+        try:
+            self._process = subprocess.Popen(command, env=dict(env), cwd=directory, stderr=errors)
+        except OSError as error:
+            raise _unusable(command[0], error) from error
+        self._reader = threading.Thread(target=self._pass_errors_on, daemon=True)
+        if keeps_errors:
+            self._reader.start()
         for number in FORWARDED:
             signal.signal(number, self._forward)
 
@@ -106,6 +121,18 @@ class ClientProcess:
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
+    def _pass_errors_on(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            sys.stderr.buffer.write(line)
+            sys.stderr.buffer.flush()
+            self.last_error = line.decode("utf-8", "replace").strip() or self.last_error
+
+    def _wait_for_errors(self) -> None:
+        """Read the rest of the error output. Processes that the client left behind may keep it open."""
+        if self._reader.is_alive():
+            self._reader.join(MAX_ERROR_SECONDS)
+
     def wait(self) -> int:
         """Wait until the client ends; its exit code as in a shell. This process stops and continues with the client."""
         while True:
@@ -116,7 +143,21 @@ class ClientProcess:
             else:
                 code = os.waitstatus_to_exitcode(status)
                 self._process.returncode = code
+                self._wait_for_errors()
                 return code if code >= 0 else 128 - code
+
+
+def _unusable(program: str, error: OSError) -> HeadspaceError:
+    """The error for a program that cannot be run."""
+    if error.errno in NOT_A_PROGRAM:
+        why = "it is not a program for this machine: its installation is incomplete, or for another system"
+    else:
+        why = error.strerror or str(error)
+    return ClientUnusable(
+        "client_unusable",
+        f"{program} cannot be run: {why}.",
+        f"Install the client again, and check that `{Path(program).name} --version` works.",
+    )
 
 
 def pause(seconds: float) -> bool:

@@ -28,7 +28,7 @@ RECENCY_HALF_LIFE: Micros = 7 * 86_400 * SECOND
 RECENCY_WEIGHT = 0.5
 
 SAME_CALL: Micros = 30 * SECOND
-"""Within this time, equal inputs of a tool in a command are one call that several sources reported."""
+"""Within this time, equal inputs or results of a tool in a command are one call that several sources reported."""
 
 MAX_SHOWN_LENGTH = 60
 NO_FILTER = SearchFilter()
@@ -165,13 +165,13 @@ def _missing(term: Term) -> str:
 
 
 def _without_repeats(found: Mapping[int, tuple[Document, str]]) -> set[int]:
-    """The ids of these documents, without inputs that both the hook and the transcript of one tool call reported."""
+    """The ids of these documents, without what both the hook and the transcript of one tool call reported."""
     kept: set[int] = set()
     latest: dict[tuple[object, ...], Micros] = {}
     for number in sorted(found, reverse=True):
         document, text = found[number]
         key = (document.agent_id, document.command_id, document.kind, document.tool, text)
-        is_call = document.kind == "tool_input"
+        is_call = document.kind in ("tool_input", "tool_result")
         if not is_call or key not in latest or abs(latest[key] - document.at) > SAME_CALL:
             kept.add(number)
             latest[key] = document.at

@@ -183,6 +183,20 @@ def test_why_explains_source_and_confidence() -> None:
     ]
 
 
+def test_evidence_that_confirmed_a_state_is_the_newest_row() -> None:
+    """The list begins with the reason that the headline gives; the evidence of the beginning follows."""
+    seen = {"source": "registry", "confidence": "medium", "at": ISO, "why": "the client's registry says idle"}
+    states = [{**seen, "seq": 1, "state": "idle", "waiting_for": None, "event": "SessionRegistry"}]
+    evidence = {"source": "hook", "confidence": "high", "at": ISO, "why": "the turn ended"}
+    lines = texts(state_reasons(bare(evidence=evidence), states, NOW, 120))
+    assert lines[1].startswith("  Because the turn ended: reported by a hook")
+    assert lines[4:] == [
+        "  11:56:00  ○ idle      the turn ended · hook (same state)",
+        "  11:56:00  ○ idle      the client's registry says idle · registry SessionRegistry, medium confidence",
+    ]
+    assert "(same state)" not in "".join(texts(state_reasons(bare(evidence=seen), states, NOW, 120)))
+
+
 def test_an_applied_answer_was_not_reported_by_a_person() -> None:
     """Headspace itself records that the client applied an answer, or that a client is restarting."""
     evidence = {"source": "operator", "confidence": "medium", "at": ISO, "why": "the client received the answer"}

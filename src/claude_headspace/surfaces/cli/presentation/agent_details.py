@@ -311,9 +311,18 @@ def state_reasons(agent: Json, states: Sequence[Json], now: datetime, width: int
         lines += hanging(line("  "), text, width)
     if states:
         lines += [EMPTY_LINE, line(Span("States, newest first", "strong"))]
-    for state in reversed(states):
+    for state in reversed([*states, *_later_evidence(agent, states)]):
         lines += _reason(state, now, width)
     return lines
+
+
+def _later_evidence(agent: Json, states: Sequence[Json]) -> list[Json]:
+    """The evidence that confirmed the newest state after it began, so that the list begins with the reason above it."""
+    evidence, newest = agent["evidence"], states[-1] if states else None
+    if evidence is None or newest is None or newest["state"] != agent["state"]:
+        return []
+    is_known = all(evidence[name] == newest[name] for name in ("source", "why", "confidence"))
+    return [] if is_known else [{**newest, **evidence, "event": "(same state)"}]
 
 
 def _reason(state: Json, now: datetime, width: int) -> list[Line]:
