@@ -7,8 +7,8 @@ Rules
   answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
 - Of several waits of a client that shows one dialog at a time, only that of the shown dialog is answerable.
 - The first answer wins. An answer in the terminal closes the wait like any other.
-- The answer counts as received when the channel has delivered it (`WaitTaken`). After a denial, the client's own report
-  is awaited first: some clients end the turn then, and the agent must not be shown as working in between.
+- The answer counts as received when the channel has delivered it (`WaitTaken`). If a denial ends the turn, the report of
+  the client is awaited first: the agent must not be shown as working in between.
 - An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
   answered again if the channel still accepts it.
 - Why a wait cannot be answered is recorded, too, if that is still so after a moment: some clients open their dialog
@@ -92,8 +92,11 @@ class AnswerChannels(Loop):
         channels: Mapping[str, AnswerChannel],
         host: str,
         is_complete: Callable[[Wait], bool] = lambda _wait: True,
+        denial_ends_turn: Callable[[str], bool] = lambda _client: False,
     ) -> None:
         super().__init__()
+        self._denial_ends_turn = denial_ends_turn
+        """Whether a denial ends the turn of a client."""
         self._is_complete = is_complete
         """Whether people can see all of a request."""
         self._reader = reader
@@ -243,8 +246,11 @@ class AnswerChannels(Loop):
                 await self._recorder.record(lost, wait.agent_id)
 
     async def _record_taken(self, wait: Wait) -> None:
+        agent = self._agents.get(wait.agent_id)
         answer = await asyncio.to_thread(find_answer, self._reader, wait)
-        if answer is None or answer.decision != "deny" or not await self._is_reported(wait.id):
+        is_denial = answer is not None and answer.decision == "deny"
+        ends_turn = is_denial and agent is not None and self._denial_ends_turn(agent.client)
+        if not ends_turn or not await self._is_reported(wait.id):
             await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
 
     async def _is_reported(self, wait_id: str) -> bool:
