@@ -7,8 +7,8 @@ Rules
   answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
 - Of several waits of a client that shows one dialog at a time, only that of the shown dialog is answerable.
 - The first answer wins. An answer in the terminal closes the wait like any other.
-- The answer counts as received when the channel has delivered it (`WaitTaken`). If a denial ends the turn, the report of
-  the client is awaited first: the agent must not be shown as working in between.
+- The answer counts as received when the channel has delivered it (`WaitTaken`). If a denial ends the turn, the report
+  of the client is awaited first: the agent must not be shown as working in between.
 - An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
   answered again if the channel still accepts it.
 - Why a wait cannot be answered is recorded, too, if that is still so after a moment: some clients open their dialog
