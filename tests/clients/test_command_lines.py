@@ -98,7 +98,7 @@ def test_opencode_is_resumed_without_a_prompt() -> None:
         ("claude-code", "/h/.claude/projects/-work/a.jsonl", "/h/.claude"),
         ("codex", "/h/.codex/sessions/2026/11/16/rollout-a.jsonl", "/h/.codex"),
         ("copilot", "/h/.copilot/session-state/a/events.jsonl", "/h/.copilot"),
-        ("gemini", "/h/.gemini/tmp/work/chats/session-a.jsonl", None),
+        ("gemini", "/h/.gemini/tmp/work/chats/session-a.jsonl", "/h/.gemini"),
         ("opencode", "/h/.local/share/opencode/opencode.db", None),
         ("claude-code", "", None),
     ],

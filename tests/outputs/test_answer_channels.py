@@ -154,6 +154,23 @@ def test_an_answer_is_delivered_and_closes_the_wait() -> None:
     run(story)
 
 
+def test_a_denial_that_ends_the_turn_shows_no_work() -> None:
+    """The client reports the end of the turn a moment later: nothing else is recorded before."""
+
+    async def story(desk: Desk) -> None:
+        await desk.ask()
+        await desk.until_held()
+        await desk.answer(Answer(decision="deny"))
+        await desk.until(lambda: bool(desk.channel.delivered))
+        await desk.send("Stop", last_assistant_message="I stopped.")
+        await desk.until(lambda: desk.wait.closed_at is not None)
+        desk.channels.check_soon()
+        await desk.channels.stop()
+        assert "WaitTaken" not in desk.names()
+
+    run(story)
+
+
 def is_shown(desk: Desk, expected: list[tuple[int, str]]) -> bool:
     """Whether the open waits can be answered as expected, or say why they cannot."""
     return [(int(wait.held_until > 0), wait.obstacle) for wait in desk.journal.agents()[0].waits] == expected

@@ -102,9 +102,9 @@ def test_a_client_is_run_prompted_interrupted_and_resumed(name: str, tmp_path: P
         pane = workspace.in_terminal("resume", "runner", *prompt)
         if not prompt:
             wait_until(lambda: shows_input_box(workspace, pane), "the input box", limit=START_SECONDS)
-            workspace.keys(pane, "-l", "Go on")
-            workspace.shows(pane, "Go on")
-            workspace.keys(pane, "Enter")
+            workspace.agent("idle", id=agent["id"])
+            done = workspace.headspace("send", "runner", "Go on")
+            assert (done.stdout, done.stderr) == ("runner received the prompt.\n", ""), screen(workspace, pane)
         wait_until(lambda: turns(workspace, agent)[-1] == ["Go", "on"], "the prompt of the resumed session")
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["tmux"]["pane"]) == (ended["session_id"], pane)

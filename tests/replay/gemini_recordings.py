@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.clients.gemini.chat import Chat, parse_time
+from claude_headspace.clients.gemini.chat import Chat
+from claude_headspace.clients.transcript_line import parse_time
 from claude_headspace.kernel.agent import Command
 from claude_headspace.kernel.envelope import Envelope, Micros, Observations, Origin
 from tests.kernel.story import Story, new_agent

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from claude_headspace.clients.gemini.chat import Chat, parse_time
+from claude_headspace.clients.gemini.chat import Chat
+from claude_headspace.clients.transcript_line import parse_time
 from claude_headspace.kernel.agent import Confidence
 from claude_headspace.kernel.envelope import SECOND, Origin
 from claude_headspace.kernel.facts import TurnEndAssumed

@@ -66,6 +66,7 @@ def test_the_page(pages: dict[str, Page], show: Sandbox, name: str) -> None:
     page.get_by_text(wanted).first.wait_for()
     if path == "/":
         page.keyboard.press("n")
+        settle(page)
     if name == "changes-dark":
         page.get_by_role("button", name="Side by side").click()
     page.wait_for_timeout(500)  # skeletons disappear, transitions end

@@ -4,6 +4,7 @@ A line that does not contain its session is stored with it, because decoding dep
 """
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import partial
 
 import msgspec
@@ -19,6 +20,18 @@ LONGEST_STRING = 4_096
 
 IsMessage = Callable[[dict[object, object], object], bool]
 """Whether a string in a line, given by the object that contains it and its key, is a message for people."""
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def parse_time(timestamp: str | None) -> Micros | None:
+    """The time of a line; None if it has none."""
+    try:
+        time = datetime.fromisoformat(timestamp or "")
+    except ValueError:
+        return None
+    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -42,6 +42,9 @@ HOLD: Micros = 7 * 24 * 3600 * SECOND
 """How long a wait is recorded as answerable. The channel does not limit it."""
 DELIVERY_SECONDS = 20.0
 """How long a delivery may take."""
+REPORT_SECONDS = 1.0
+"""How long a client may take to report what a denial did."""
+POLL_SECONDS = 0.02
 RETRY_SECONDS = 2.0
 SHOWN_SECONDS = 1.0
 """How often it is checked which one of several dialogs a client shows."""
@@ -274,6 +277,8 @@ class AnswerChannels(Loop):
                 return "The request is so long that Headspace did not keep all of it."
             async with asyncio.timeout(DELIVERY_SECONDS):
                 await self._channels[agent.client].deliver(agent, wait, answer)
+            if not answer.allows:
+                await self._wait_until_closed(wait)
         except HeadspaceError as refusal:
             return refusal.message
         except TimeoutError:
@@ -282,6 +287,13 @@ class AnswerChannels(Loop):
             log.exception("delivery_failed", wait=wait.id)
             return "The answer could not be given to the client."
         return None
+
+    async def _wait_until_closed(self, wait: Wait) -> None:
+        """Give the client a moment to report what a denial did: in some clients it ends the turn."""
+        for _ in range(round(REPORT_SECONDS / POLL_SECONDS)):
+            if all(wait_id != wait.id for _, wait_id in self._open_waits()):
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
 
 class _Id(msgspec.Struct):

@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -66,9 +66,9 @@ class Player:
 
 
 @contextmanager
-def playing(plugin: Path, env: dict[str, str] | None = None) -> Iterator[Player]:
-    """A running player, ended afterwards."""
-    command = [str(NODE), str(PLAYER), str(plugin)]
+def playing(plugin: Path, env: dict[str, str] | None = None, options: Sequence[str] = ()) -> Iterator[Player]:
+    """A running player with options of the client, ended afterwards."""
+    command = [str(NODE), str(PLAYER), str(plugin), *options]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True, env=env or {}) as process:
         assert process.stdin is not None
         assert process.stdout is not None

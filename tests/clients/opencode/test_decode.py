@@ -15,6 +15,7 @@ from claude_headspace.clients.opencode.events import REGISTERED
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
+from claude_headspace.surfaces.text.labels import wait_text
 from tests.clients.opencode.player import RUNS, play, recorded
 
 REPLAY = Path(__file__).parents[2] / "replay"
@@ -126,6 +127,10 @@ def test_a_permission_says_what_it_is_about() -> None:
     )
     assert isinstance(event.fact, facts.PermissionAsked)
     assert event.fact.ask.text == "read: /nope.txt (external_directory: /*)"
+    assert (event.fact.tool, event.fact.summary) == ("external_directory", "/*")
+    assert wait_text({"kind": "permission", "tool": event.fact.tool, "summary": "/*", "text": ""}) == (
+        "wants to use the directory: /*"
+    )
     assert (event.fact.call_id, event.fact.request_id) == ("c1", "per_1")
     assert event.tool is not None
     assert event.tool.path == "/nope.txt"

@@ -136,6 +136,21 @@ def test_a_full_spool_counts_what_is_lost(tmp_path: Path) -> None:
     assert (tmp_path / "state" / "spool" / "lost").read_text() == "."
 
 
+@pytest.mark.parametrize(
+    ("options", "sessions"),
+    [(["-s", "ses_1"], ["ses_1"]), (["--session=ses_2"], ["ses_2"]), (["--session", "?"], []), (["-s"], [])],
+)
+def test_a_continued_session_is_reported_at_the_start(options: list[str], sessions: list[str], tmp_path: Path) -> None:
+    """The client itself reports it only with its next prompt. Its end is reported also without a prompt."""
+    state = tmp_path / "state"
+    (state / "spool").mkdir(parents=True)
+    with playing(install(tmp_path / "config", state), options=options) as player:
+        player.play({"dispose": {}})
+    found = [(notes["event"], payload["session_id"], payload.get("source")) for notes, payload in read_spool(state)]
+    expected = [(("session.created", each, "resume"), ("dispose", each, None)) for each in sessions]
+    assert found == [report for reports in expected for report in reports]
+
+
 def test_without_an_installation_the_plugin_does_nothing(tmp_path: Path) -> None:
     """It has no hooks then, so that nothing is slowed down."""
     plugin = install(tmp_path / "config", tmp_path / "state")

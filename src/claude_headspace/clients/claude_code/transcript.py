@@ -14,7 +14,6 @@ Rules
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
 
 import msgspec
 
@@ -28,9 +27,9 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireLine,
     WireMessage,
 )
-from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.text import one_line, short, strings_in
 from claude_headspace.kernel.tolerant_json import fit, tolerant
@@ -42,7 +41,6 @@ DESCRIPTION = "subagent-description"
 _MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
 """How a text begins that carries a file which the client added itself."""
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 # --- a line -----------------------------------------------------------------------------------------------------------
@@ -56,7 +54,7 @@ def read_line(raw: bytes) -> Line | None:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
     # A queued prompt has the time when it was typed; it became part of the turn when the lines around it did.
-    at = None if shape.type == "attachment" else _parse_time(shape.timestamp)
+    at = None if shape.type == "attachment" else parse_time(shape.timestamp)
     return Line(at, shape.session_id, key, shape.cwd, found, _subagent(shape), _branch(shape))
 
 
@@ -78,14 +76,6 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     )
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
     return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
-
-
-def _parse_time(timestamp: str | None) -> Micros | None:
-    try:
-        time = datetime.fromisoformat(timestamp or "")
-    except ValueError:
-        return None
-    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 def _subagent(line: WireLine) -> str | None:

@@ -13,11 +13,14 @@ Rules
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from claude_headspace.clients.codex import tools, wire
 from claude_headspace.clients.codex.hook_kinds import KINDS
 from claude_headspace.clients.codex.registry import decode_registry
 from claude_headspace.clients.codex.rollout import decode_line
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.hooks import HookKind
@@ -59,13 +62,8 @@ def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
 
 
 def _meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
-    return Meta(
-        event_id=envelope.id,
-        name=envelope.name,
-        origin=envelope.origin,
-        at=envelope.fired_at,
-        received_at=envelope.received_at,
-        host=envelope.host,
+    return msgspec.structs.replace(
+        bare_meta(envelope),
         session_id=shape.session_id,
         cwd=shape.cwd,
         transcript_path=None if shape.agent_id else shape.transcript_path,

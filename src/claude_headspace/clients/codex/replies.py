@@ -13,11 +13,14 @@ from typing import Any
 import msgspec
 
 from claude_headspace.clients.codex.hook_kinds import KINDS
+from claude_headspace.clients.hook_output import block_stop, with_message
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer
+
+__all__ = ["answer_reply", "block_stop", "verdict_reply", "with_context", "with_message"]
 
 
 def verdict_reply(hook: str, verdict: Verdict) -> bytes:
@@ -59,18 +62,6 @@ def with_context(hook: str, reply: bytes, text: str, denial: str | None = None) 
     elif text:
         specific["additionalContext"] = "\n\n".join(filter(None, (specific.get("additionalContext"), text)))
     return msgspec.json.encode(output) if len(specific) > 1 or len(output) > 1 else reply
-
-
-def with_message(reply: bytes, text: str) -> bytes:
-    """A reply that also shows a text to the user."""
-    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
-    return msgspec.json.encode(output | {"systemMessage": "\n".join(filter(None, (output.get("systemMessage"), text)))})
-
-
-def block_stop(reply: bytes, reason: str) -> bytes:
-    """A reply that prevents the turn from ending, with the reason for the model."""
-    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
-    return msgspec.json.encode(output | {"decision": "block", "reason": reason})
 
 
 def answer_reply(event: Event, wait: Wait, answer: Answer) -> bytes:

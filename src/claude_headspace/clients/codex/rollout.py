@@ -16,7 +16,6 @@ Rules
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -32,11 +31,11 @@ from claude_headspace.clients.codex.rollout_wire import (
     WireStored,
     WireTurnContext,
 )
-from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event, Fact
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit, parse
@@ -49,7 +48,6 @@ ABORTED = "aborted by user"
 """The result of a call that the user stopped, after the time that it took."""
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", re.MULTILINE)
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 # --- a line -----------------------------------------------------------------------------------------------------------
@@ -62,7 +60,7 @@ def read_stored(raw: bytes, stored: WireStored) -> Line | None:
     if not (found or problem) or not stored.session_id:
         return None
     key = hashlib.blake2b(raw, digest_size=12).hexdigest()
-    at, cwd = _parse_time(stored.line.timestamp), _cwd(stored)
+    at, cwd = parse_time(stored.line.timestamp), _cwd(stored)
     return Line(at, stored.session_id, key, cwd, found, stored.subagent_id, anomaly=problem)
 
 
@@ -81,14 +79,6 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
     problem = misfit or anomaly or (None if found else unknown_part(stored))
     return Event(meta, fact, envelope.observations, envelope.decisions, problem, texts=_texts(stored))
-
-
-def _parse_time(timestamp: str | None) -> Micros | None:
-    try:
-        time = datetime.fromisoformat(timestamp or "")
-    except ValueError:
-        return None
-    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 def _cwd(stored: WireStored) -> str | None:

@@ -65,13 +65,8 @@ def decode_hook(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
 
 
 def _hook_meta(envelope: Envelope, shape: wire.WireHook) -> Meta:
-    return Meta(
-        event_id=envelope.id,
-        name=envelope.name,
-        origin=envelope.origin,
-        at=envelope.fired_at,
-        received_at=envelope.received_at,
-        host=envelope.host,
+    return msgspec.structs.replace(
+        bare_meta(envelope),
         session_id=_session_of(shape),
         cwd=shape.cwd,
         transcript_path=shape.transcript_path,

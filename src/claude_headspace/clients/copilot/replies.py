@@ -12,11 +12,14 @@ from typing import Any
 import msgspec
 
 from claude_headspace.clients.copilot.hook_kinds import KINDS
+from claude_headspace.clients.hook_output import block_stop
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.facts import Event
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Ruling, Verdict
 from claude_headspace.kernel.wait.answers import Answer
+
+__all__ = ["DECISIONS", "TAKES_CONTEXT", "answer_reply", "block_stop", "verdict_reply", "with_context", "with_message"]
 
 DECISIONS = (Ruling.ALLOW, Ruling.ASK, Ruling.DENY)
 TAKES_CONTEXT = (HookKind.SESSION_START, HookKind.PROMPT)
@@ -50,12 +53,6 @@ def with_message(reply: bytes, text: str) -> bytes:
     """A reply that also shows a text to the user. Copilot has no field for it."""
     del text
     return reply
-
-
-def block_stop(reply: bytes, reason: str) -> bytes:
-    """A reply that prevents the turn from ending, with the reason for the model."""
-    output: dict[str, Any] = msgspec.json.decode(reply) if reply else {}
-    return msgspec.json.encode(output | {"decision": "block", "reason": reason})
 
 
 def answer_reply(event: Event, wait: Wait, answer: Answer) -> bytes:

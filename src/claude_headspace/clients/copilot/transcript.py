@@ -12,17 +12,16 @@ Rules
 
 import hashlib
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import msgspec
 
 from claude_headspace.clients.copilot import tools
 from claude_headspace.clients.copilot.transcript_wire import WireCall, WireData, WireEvent, WireLine, WirePermission
-from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.envelope import Envelope, Micros
+from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
@@ -37,7 +36,6 @@ REFUSALS = ("denied", "rejected")
 REWIND = "rewind"
 TOOLS_OF_PERMISSIONS = {"shell": "bash", "write": "edit", "read": "view", "url": "web_fetch"}
 """The tool of a dialog whose call is not known."""
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class Decoded(NamedTuple):
@@ -66,7 +64,7 @@ def read_stored(body: Any) -> Line | None:
     if not (found or problem):
         return None
     stored, event = decoded.stored, decoded.event
-    at, branch = _parse_time(event.timestamp), decoded.data.context.branch
+    at, branch = parse_time(event.timestamp), decoded.data.context.branch
     subagent = short(event.agent_id) if event.agent_id else None
     key = short(event.id) if event.id else hashlib.blake2b(msgspec.json.encode(body), digest_size=12).hexdigest()
     return Line(at, stored.session_id, key, stored.cwd, found, subagent, branch and short(branch), problem)
@@ -98,14 +96,6 @@ def _shapes(body: Any) -> tuple[Decoded, str | None]:
     event, of_event = fit(stored.line, WireEvent)
     data, of_data = fit(event.data if event.data is not None else {}, WireData)
     return Decoded(stored, event, data), problem or of_event or of_data
-
-
-def _parse_time(timestamp: str) -> Micros | None:
-    try:
-        time = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return None
-    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 def _facts(decoded: Decoded) -> tuple[Fact, ...]:

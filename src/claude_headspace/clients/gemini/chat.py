@@ -15,7 +15,6 @@ Rules
 
 import hashlib
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -33,7 +32,7 @@ from claude_headspace.clients.gemini.chat_wire import (
 )
 from claude_headspace.clients.gemini.wire import WireInput
 from claude_headspace.clients.prices import Tokens, cost_of
-from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import UnknownLines, unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
@@ -67,8 +66,6 @@ class Part(StrEnum):
 
 
 MESSAGE_TYPES = frozenset({"user", "gemini", "info", "warning", "error"})
-
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 class Chat:
@@ -349,15 +346,6 @@ def text_of(content: object) -> str:
     parts = content if isinstance(content, list) else [content]
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def parse_time(timestamp: str) -> Micros | None:
-    """A time of the file; None if it is none."""
-    try:
-        time = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return None
-    return (time - _EPOCH) // timedelta(microseconds=1) if time.tzinfo else None
 
 
 def is_message(owner: dict[object, object], key: object) -> bool:

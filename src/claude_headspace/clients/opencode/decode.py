@@ -11,6 +11,8 @@ Rules
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.opencode import tools, wire
 from claude_headspace.clients.opencode.hook_kinds import KINDS
@@ -18,6 +20,7 @@ from claude_headspace.clients.opencode.messages import FEEDBACK, REFUSED, REJECT
 from claude_headspace.clients.opencode.suggestions import as_suggestions
 from claude_headspace.clients.opencode.transcript import ABORTED, decode_line
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.hooks import HookKind
@@ -58,13 +61,8 @@ def decode(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
 
 
 def _meta(envelope: Envelope, report: wire.WireReport) -> Meta:
-    return Meta(
-        event_id=envelope.id,
-        name=envelope.name,
-        origin=envelope.origin,
-        at=envelope.fired_at,
-        received_at=envelope.received_at,
-        host=envelope.host,
+    return msgspec.structs.replace(
+        bare_meta(envelope),
         session_id=report.session_id,
         cwd=report.cwd,
         prompt_id=short(report.turn_id) or None,
@@ -168,11 +166,14 @@ def _tool_error(report: wire.WireReport) -> Fact:
 
 def _permission(report: wire.WireReport) -> Fact:
     asked = fit(report.event, wire.WirePermission)[0]
+    patterns = one_line(", ".join(asked.patterns))
     tool = short(report.tool_name or asked.permission)
-    summary = tools.summary_of(report.tool_input) or one_line(", ".join(asked.patterns))
+    summary = tools.summary_of(report.tool_input) or patterns
     words = f"{tool}: {summary}" if summary else tool
     if asked.permission not in (tool, "edit"):
-        words = f"{words} ({one_line(asked.permission)}: {one_line(', '.join(asked.patterns))})"
+        words = f"{words} ({one_line(asked.permission)}: {patterns})"
+    if asked.permission == tools.EXTERNAL_DIRECTORY:
+        tool, summary = asked.permission, patterns
     return facts.PermissionAsked(
         tool,
         digest(report.tool_input),

@@ -30,10 +30,10 @@ CLIENT = Client(
         Capability.HTTP_HOOKS: "opencode has a plugin in place of hooks over HTTP.",
     },
     notes={
-        Capability.STATE: "From a plugin in the client. A session is known from its first prompt on.",
+        Capability.STATE: "From a plugin in the client. A session is known from its first prompt on, or from `-s`.",
         Capability.DENY: "Before every call, through the plugin.",
         Capability.ANSWER_PERMISSION: "Through the plugin, while the dialog in the terminal stays usable. A denial "
-        "without words ends the turn, as in the terminal.",
+        "rejects all permissions that the session has open. Without words it ends the turn, as in the terminal.",
         Capability.ANSWER_QUESTION: "Through the plugin, while the dialog in the terminal stays usable.",
         Capability.GRANT: "All patterns of a dialog together, until opencode is restarted.",
         Capability.CHANGES: "From `edit` and `write`. Patches only from git.",

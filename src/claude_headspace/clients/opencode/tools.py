@@ -13,6 +13,8 @@ from claude_headspace.kernel.tools import FileUse, Tool, ToolKind, ToolUse
 
 QUESTION = "question"
 PATCH = "apply_patch"
+EXTERNAL_DIRECTORY = "external_directory"
+"""Not a tool: the permission to use a directory outside of the project, which any call can need first."""
 
 TOOLS: dict[str, Tool] = {
     "bash": Tool(kind=ToolKind.SHELL, wants="run"),
@@ -28,6 +30,7 @@ TOOLS: dict[str, Tool] = {
     "codesearch": Tool(kind=ToolKind.WEB, doing="searching the web for", wants="search the web for"),
     "task": Tool(kind=ToolKind.SUBAGENT),
     QUESTION: Tool(kind=ToolKind.QUESTION),
+    EXTERNAL_DIRECTORY: Tool(kind=ToolKind.OTHER, wants="use the directory"),
 }
 """The tools by name. An unknown tool has the kind `other`: tools of MCP servers have no mark."""
 

@@ -236,7 +236,7 @@ def permission_asked(change: Change, meta: Meta, fact: facts.PermissionAsked) ->
         return
     if joined is None:
         details = {"suggestions": fact.suggestions, "request_id": fact.request_id}
-        _open_dialog(change, meta, fact.ask, call or fact, **details)
+        _open_dialog(change, meta, fact.ask, fact if fact.request_id else call or fact, **details)
         return
     store_wait(change, _with_call(joined, meta, fact, call))
     if joined.digest is None:

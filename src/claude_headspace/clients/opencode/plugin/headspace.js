@@ -403,6 +403,21 @@ function onCreated(event, directory) {
   report(event.type, payloadOf(session.id, directory, { source, event: event.properties }), event.id)
 }
 
+// The session that the command line continues (`-s ID`). The client itself reports it only with its next prompt.
+function continuedSession() {
+  const words = quietly(() => fs.readFileSync("/proc/self/cmdline", "utf8").split("\0")) || process.argv
+  const at = words.findIndex((word) => word === "-s" || word === "--session" || word.startsWith("--session="))
+  const id = at < 0 ? "" : words[at].startsWith("--session=") ? words[at].slice("--session=".length) : words[at + 1]
+  return id?.startsWith("ses_") ? id : null
+}
+
+function reportContinued(directory) {
+  const id = current ? null : continuedSession()
+  if (!id) return
+  current = sessionOf(id).id
+  report("session.created", payloadOf(id, directory, { source: "resume", event: {} }))
+}
+
 function onError(event, directory) {
   const { sessionID } = event.properties
   if (!sessionID) return
@@ -495,6 +510,7 @@ function quietly(action) {
 export const Headspace = async ({ client, directory }) => {
   if (!installed) return {}
   instances += 1
+  quietly(() => reportContinued(directory))
   return {
     event: async ({ event }) => {
       quietly(() => EVENTS[event.type]?.(event, directory, client))
