@@ -169,7 +169,7 @@ def doctor_report(report: Json, width: int) -> list[Line]:
 
 
 def _check(check: Json, width: int) -> list[Line]:
-    start = (Span("  "), MARKS[check["status"]], Span(f"{check['name']:<12}"))
+    start = (Span("  "), MARKS[check["status"]], Span(f"{check['name']:<11} "))
     lines = hanging(start, check["detail"], width)
     if check["hint"]:
         lines += hanging((Span(" " * 16), Span("→ ", "dim")), check["hint"], width)
