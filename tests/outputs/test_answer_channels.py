@@ -73,8 +73,15 @@ class Desk:
         changes = ChangePublisher()
         self.engine = EventWriter(self.journal, changes, "laptop", self.clock)
         self.is_complete = True
+        self.denial_ends_turn = False
         self.channels = AnswerChannels(
-            self.journal, self.engine, self.clock, {"claude-code": self.channel}, host, lambda _wait: self.is_complete
+            self.journal,
+            self.engine,
+            self.clock,
+            {"claude-code": self.channel},
+            host,
+            lambda _wait: self.is_complete,
+            lambda _client: self.denial_ends_turn,
         )
         changes.on_agent(self.channels.update_agent)
         changes.on_messages(self.channels.receive, types={"wait_answered"})
@@ -246,6 +253,22 @@ def test_a_wait_is_released_if_the_channel_closes_while_an_answer_is_lost() -> N
         await desk.answer()
         await desk.until(lambda: desk.wait.undelivered is not None and desk.wait.held_until == 0)
         assert desk.wait.obstacle == CLOSED
+
+    run(story)
+
+
+def test_after_a_denial_the_report_of_the_client_counts() -> None:
+    """If the client ends its turn, the agent is not shown as working before."""
+
+    async def story(desk: Desk) -> None:
+        desk.denial_ends_turn = True
+        await desk.ask()
+        await desk.until_held()
+        await desk.answer(Answer(decision="deny"))
+        await desk.until(lambda: bool(desk.channel.delivered))
+        await desk.send("Stop")
+        assert desk.journal.agents()[0].state == "idle"
+        assert "WaitTaken" not in desk.names()
 
     run(story)
 

@@ -115,6 +115,7 @@ def test_allow(shown: Shown) -> None:
 def test_allow_after_somebody_moved_the_selection(shown: Shown) -> None:
     """The selection is moved back first."""
     shown.tmux.keys(shown.pane, "Down")
+    shown.tmux.wait_for(shown.pane, "❯ 2. Yes")
     shown.answer(Answer(decision="allow"))
     assert shown.given() == [0, ""]
 

@@ -76,6 +76,9 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     outlives_terminal: bool = False
     """Whether its process goes on when its terminal is closed. Nobody can use it then: the agent has ended."""
 
+    denial_ends_turn: bool = False
+    """Whether its turn ends if a permission is denied."""
+
     held: frozenset[HookKind] = frozenset()
     """Hooks that can be held open for a person, because the client's own dialog stays usable."""
     asked: frozenset[HookKind] = frozenset()

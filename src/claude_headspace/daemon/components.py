@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from claude_headspace.clients import codex
-from claude_headspace.clients.catalog import DEFAULT
+from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.config_dirs import known_config_dirs
 from claude_headspace.clients.dialog_readers import DIALOG_READERS
 from claude_headspace.config import Paths, Settings
@@ -313,7 +313,13 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
         links,
         remote_actions,
         AnswerChannels(
-            journal, engine, clock, _channels(base, inputs, read, pane_input), host, partial(_is_complete, requests)
+            journal,
+            engine,
+            clock,
+            _channels(base, inputs, read, pane_input),
+            host,
+            partial(_is_complete, requests),
+            lambda client: client in CLIENTS and CLIENTS[client].denial_ends_turn,
         ),
         WaitDetails(read, requests, remote_actions, host),
         MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),

@@ -7,7 +7,8 @@ Rules
   answerable. When the channel accepts it no longer, it is recorded as released (`WaitReleased`).
 - Of several waits of a client that shows one dialog at a time, only that of the shown dialog is answerable.
 - The first answer wins. An answer in the terminal closes the wait like any other.
-- The answer counts as received when the channel has delivered it (`WaitTaken`).
+- The answer counts as received when the channel has delivered it (`WaitTaken`). If a denial ends the turn, the report
+  of the client is awaited first: the agent must not be shown as working in between.
 - An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
   answered again if the channel still accepts it.
 - Why a wait cannot be answered is recorded, too, if that is still so after a moment: some clients open their dialog
@@ -47,6 +48,9 @@ POLL_SECONDS = 0.02
 RETRY_SECONDS = 2.0
 SHOWN_SECONDS = 1.0
 """How often it is checked which one of several dialogs a client shows."""
+REPORT_SECONDS = 3.0
+"""How long a client may take to report what it does after a denial."""
+POLL_SECONDS = 0.05
 SETTLE_SECONDS = 2.0
 """How long a new wait may be without an answer channel before the reason is recorded."""
 
@@ -91,8 +95,11 @@ class AnswerChannels(Loop):
         channels: Mapping[str, AnswerChannel],
         host: str,
         is_complete: Callable[[Wait], bool] = lambda _wait: True,
+        denial_ends_turn: Callable[[str], bool] = lambda _client: False,
     ) -> None:
         super().__init__()
+        self._denial_ends_turn = denial_ends_turn
+        """Whether a denial ends the turn of a client."""
         self._is_complete = is_complete
         """Whether people can see all of a request."""
         self._reader = reader
@@ -235,11 +242,29 @@ class AnswerChannels(Loop):
         reason = await self._try_to_deliver(wait)
         with suppress(HeadspaceError):  # the daemon stops: the next start records it
             if reason is None:
-                await self._recorder.record(WaitTaken(wait_id=wait_id), wait.agent_id)
+                await self._record_taken(wait)
             else:
                 log.warning("answer_undelivered", wait=wait_id, reason=reason)
                 lost = WaitReleased(wait_id=wait_id, undelivered=True, reason=reason, until=wait.held_until)
                 await self._recorder.record(lost, wait.agent_id)
+
+    async def _record_taken(self, wait: Wait) -> None:
+        agent = self._agents.get(wait.agent_id)
+        answer = await asyncio.to_thread(find_answer, self._reader, wait)
+        is_denial = answer is not None and answer.decision == "deny"
+        ends_turn = is_denial and agent is not None and self._denial_ends_turn(agent.client)
+        if not ends_turn or not await self._is_reported(wait.id):
+            await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
+
+    async def _is_reported(self, wait_id: str) -> bool:
+        """Whether a report of the client closes the wait in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REPORT_SECONDS):
+                while (wait := await asyncio.to_thread(self._reader.wait, wait_id)) is not None:
+                    if wait.closed_at is not None:
+                        return True
+                    await asyncio.sleep(POLL_SECONDS)
+        return False
 
     async def _try_to_deliver(self, wait: Wait) -> str | None:
         """Deliver the answer. Returns why that failed; None if the client has it."""

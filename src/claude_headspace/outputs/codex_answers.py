@@ -22,10 +22,7 @@ CUT = "…"
 """The end of a summary that does not name all files."""
 HINT = "Answer it in the terminal."
 ONLY_PERMISSIONS = "Headspace can answer only permissions of Codex."
-NOT_AT_DAEMON = (
-    "Headspace answers Codex through its shared daemon, and this dialog is not open there: the session runs without "
-    "the daemon, or Headspace is not connected to it."
-)
+NOT_AT_DAEMON = "Headspace answers Codex only through its shared daemon, and this dialog is not open there."
 AMBIGUOUS = "Codex shows several dialogs, and Headspace cannot tell which of them this is."
 
 FindApprovals = Callable[[str], list[tuple[ControlSocket, Approval]]]

@@ -5,6 +5,7 @@ import pytest
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability
 from claude_headspace.surfaces.text.clients import (
+    answer_limit,
     client_view,
     client_views,
     clients_without_guards,
@@ -56,3 +57,11 @@ def test_clients_are_worth_a_column_if_they_differ() -> None:
 def test_people_learn_in_which_clients_guards_are_off(names: list[str], words: str) -> None:
     """Each client once; none if a problem affects all of them."""
     assert clients_without_guards([{"client": name} for name in names]) == words
+
+
+def test_the_reason_of_a_dialog_comes_before_that_of_its_client() -> None:
+    """It says more. A dialog without a reason has that of its client."""
+    question = {"kind": "question", "obstacle": ""}
+    assert answer_limit({"client": "codex"}, {**question, "obstacle": "Not in tmux."}) == "Not in tmux."
+    assert answer_limit({"client": "codex"}, question) == CLIENTS["codex"].limits[Capability.ANSWER_QUESTION]
+    assert answer_limit({"client": "claude-code"}, question) == ""

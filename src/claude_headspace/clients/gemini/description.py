@@ -17,6 +17,7 @@ CLIENT = Client(
     markers=("GEMINI_CLI", "GEMINI_SESSION_ID"),
     tool_variables=("GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
     outlives_terminal=True,
+    denial_ends_turn=True,
     asked=frozenset({HookKind.BEFORE_TOOL}),
     limits={
         Capability.ASK: "Gemini CLI cannot be made to ask about a tool call: a rule that asks denies, and says so.",
