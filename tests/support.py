@@ -28,6 +28,8 @@ from claude_headspace.surfaces.auth.tokens import Scope, make_token
 
 LIMIT_SECONDS = 60.0
 """How long a condition may take. It is far more than necessary, so that a slow machine does not fail a test."""
+REST_SECONDS = 0.2
+"""How long a daemon stores nothing before it counts as being at rest."""
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 """The environment variables that a daemon inherits."""
@@ -319,13 +321,21 @@ class RunningDaemon:
     @contextlib.contextmanager
     def untouched(self) -> Iterator[None]:
         """Check that the block writes nothing and that the same process still replies."""
-        before = self.status
+        before = wait_until(self._status_at_rest, "a daemon that stores nothing")
         yield
         after = self.status
-        assert after["events_total"] == before["events_total"], "an event was stored"
+        stored = after["events_total"] - before["events_total"]
+        assert not stored, f"stored: {self.get(f'/api/events?limit={stored}').json()}"
         assert after["last_seq"] == before["last_seq"], "a message was published"
         assert after["pid"] == self.pid
         assert self.get("/health").json()["status"] == "ok"
+
+    def _status_at_rest(self) -> dict[str, Any] | None:
+        """The status, if nothing that earlier requests caused is still being stored."""
+        before = self.status
+        time.sleep(REST_SECONDS)
+        after = self.status
+        return after if after["last_seq"] == before["last_seq"] else None
 
     # --- end ---
 
