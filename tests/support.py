@@ -330,12 +330,12 @@ class RunningDaemon:
         assert after["pid"] == self.pid
         assert self.get("/health").json()["status"] == "ok"
 
-    def _status_at_rest(self) -> dict[str, Any] | None:
-        """The status, if nothing that earlier requests caused is still being stored."""
+    def _status_at_rest(self) -> dict[str, Any]:
+        """The status. Empty if something that earlier requests caused is still being stored."""
         before = self.status
         time.sleep(REST_SECONDS)
         after = self.status
-        return after if after["last_seq"] == before["last_seq"] else None
+        return after if after["last_seq"] == before["last_seq"] else {}
 
     # --- end ---
 
