@@ -58,12 +58,14 @@ from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
+from claude_headspace.outputs.prompt_queue import PromptQueue
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
 from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
+from claude_headspace.surfaces.api.pending_prompts import PendingPromptSender
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
 from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
 from claude_headspace.surfaces.api.wait_requests import WaitDetails, WaitRequests
@@ -290,6 +292,7 @@ class Outputs:
     notifier: Notifier
     displays: BoardDisplays
     pane_views: PaneViewWatcher
+    prompt_queue: PromptQueue
 
 
 def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> Outputs:
@@ -326,6 +329,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
+        PromptQueue(journal, engine, clock, host, PendingPromptSender(terminal, pane_input)),
     )
 
 
@@ -370,7 +374,7 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
     base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
-    base.changes.on_agent(outputs.answer_channels.update_agent)
+    base.changes.on_agent(outputs.answer_channels.update_agent, outputs.prompt_queue.update_agent)
     inputs.sources.codex.on_approvals = outputs.answer_channels.check_soon
     base.changes.on_observation(hooks.notices.update_agent)
     base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
@@ -380,4 +384,6 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
     base.changes.on_messages(outputs.answer_channels.receive, types={"wait_answered"})
     base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
+    if base.journal.is_shared:
+        base.changes.on_messages(outputs.prompt_queue.receive, types={"agent_updated"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

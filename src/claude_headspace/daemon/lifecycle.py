@@ -137,6 +137,7 @@ class Lifecycle:
         await inputs.sources.load_agents()
         await asyncio.to_thread(hooks.efforts.load)
         await asyncio.to_thread(outputs.mission_reports.load)
+        await asyncio.to_thread(outputs.prompt_queue.load)
         await self._release_hooks()
         await asyncio.to_thread(outputs.answer_channels.load)
         if self.base.spool.depth:
@@ -155,6 +156,7 @@ class Lifecycle:
             outputs.mission_reports,
             outputs.answer_channels,
             outputs.pane_views,
+            outputs.prompt_queue,
         ):
             component.start()
 
@@ -188,6 +190,7 @@ class Lifecycle:
         components: tuple[Stoppable, ...] = (
             outputs.notifier,
             outputs.mission_reports,
+            outputs.prompt_queue,
             outputs.answer_channels,
             outputs.remote_actions,
             outputs.displays,

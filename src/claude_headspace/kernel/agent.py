@@ -18,6 +18,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.pending_prompts import PendingPrompt
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.wait.grants import Grant, GrantOption
@@ -445,6 +446,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The newest time at which the client had applied an answer given through Headspace."""
     reported_end: ReportedEnd | None = None
     """The newest end of a turn that waits for the transcript to confirm it."""
+    pending_prompts: tuple[PendingPrompt, ...] = ()
+    """Prompts that Headspace sends when the agent is idle, oldest first. `queued_prompts` are in the client."""
 
     @property
     def is_in_turn(self) -> bool:

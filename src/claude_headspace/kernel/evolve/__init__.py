@@ -27,6 +27,7 @@ from claude_headspace.kernel.evolve import (
     missions,
     notifications,
     observations,
+    pending_prompts,
     reported_ends,
     sessions,
     tools,
@@ -68,6 +69,8 @@ APPLIES_AFTER_END = (
     acts.MissionReported,
     acts.MissionFinished,
     acts.WorkerEnded,
+    acts.PromptFinished,
+    acts.PromptCancelled,
 )
 """Facts that also apply to an agent that has ended."""
 
@@ -210,9 +213,13 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.ContextLoaded: agent_acts.context_loaded,
     acts.AgentSeen: agent_acts.agent_seen,
     acts.AgentClosed: agent_acts.agent_closed,
-    acts.TextTyped: agent_acts.recorded_only,
+    acts.TextTyped: pending_prompts.text_typed,
     acts.EscPressed: agent_acts.recorded_only,
     acts.TypingFailed: agent_acts.recorded_only,
+    acts.PromptScheduled: pending_prompts.prompt_scheduled,
+    acts.PromptDelayed: pending_prompts.prompt_delayed,
+    acts.PromptFinished: pending_prompts.prompt_finished,
+    acts.PromptCancelled: pending_prompts.prompt_cancelled,
     facts.RemoteActionStep: agent_acts.remote_action_step,
     acts.AgentImported: agent_acts.agent_imported,
     facts.Observed: attributes.observed,

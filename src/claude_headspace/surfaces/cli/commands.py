@@ -17,7 +17,7 @@ COMMANDS = (
     Command("run", ".run:run", "Start a client as a registered agent."),
     Command("resume", ".run:resume", "Resume an ended agent in this terminal."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent."),
-    Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
+    Command("send", ".send:send", "Type a prompt into the terminal of an agent, or of several."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),
     Command("approve", ".answers:approve", "Approve a permission request or a plan."),
     Command("deny", ".answers:deny", "Deny a permission request, a plan or a question."),
@@ -50,6 +50,22 @@ COMMANDS = (
 )
 
 GROUPS = (
+    Group(
+        "queue",
+        "List prompts that wait until their agent is idle.",
+        (Command("cancel", ".queue:cancel", "Cancel the prompts that wait for an agent, or one of them."),),
+        ".queue:list_queue",
+    ),
+    Group(
+        "prompt",
+        "Save prompts that you send often.",
+        (
+            Command("save", ".saved_prompts:save", "Save a prompt under a name, for `headspace send --saved`."),
+            Command("list", ".saved_prompts:list_prompts", "List the saved prompts."),
+            Command("show", ".saved_prompts:show", "Print a saved prompt."),
+            Command("remove", ".saved_prompts:remove", "Remove a saved prompt."),
+        ),
+    ),
     Group(
         "effort",
         "Manage efforts: work that spans several sessions.",
