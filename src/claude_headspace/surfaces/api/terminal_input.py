@@ -85,7 +85,7 @@ class TerminalInput:
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
-            confirmed = await _poll(lambda: self._is_delivered(agent, after, text), bool)
+            confirmed = await poll(lambda: self._is_delivered(agent, after, text), bool)
             restored = await self._pane_input.restore_draft(agent) if had_draft else None
         return Sent("confirmed" if confirmed else "typed", agent.id, agent.name, restored)
 
@@ -108,7 +108,7 @@ class TerminalInput:
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
-            after = await _poll(lambda: self._read.agents.find(agent.id), lambda now: has_stopped(before, now))
+            after = await poll(lambda: self._read.agents.find(agent.id), lambda now: has_stopped(before, now))
         status = "confirmed" if has_stopped(before, after) else "pressed"
         return Interrupted(status, agent.id, agent.name, after.state.value)
 
@@ -119,7 +119,7 @@ class TerminalInput:
         await self._recorder.record(TypingFailed(reason=error.message), agent.id)
 
 
-async def _poll(query: Callable[[], Answer], is_done: Callable[[Answer], bool]) -> Answer:
+async def poll(query: Callable[[], Answer], is_done: Callable[[Answer], bool]) -> Answer:
     """Repeat a query until its answer is final or time is up; the last answer."""
     deadline = time.monotonic() + CONFIRM_SECONDS
     while True:
