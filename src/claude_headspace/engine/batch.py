@@ -196,10 +196,11 @@ class Batch:
             if agent is None:
                 raise BadRequest("unknown_agent", f"There is no agent {agent_id}.", "See `headspace list`.", status=404)
             return agent, Strategy.ADDRESSED, item.envelope
-        if isinstance(item.event.fact, AgentRegistered):
-            return None, Strategy.NEW, item.envelope
         keys, envelope = item.keys, item.envelope
         named = {kind: found[identity] for kind, identity in keys.identities.items() if identity in found}
+        if isinstance(item.event.fact, AgentRegistered):
+            registered = named["headspace"].agent if "headspace" in named else None
+            return registered, Strategy.HEADSPACE_ID if registered else Strategy.NEW, envelope
         parents = [found[identity].agent for identity in keys.ancestors if identity in found]
         nearby: list[Agent] = []
         if "session" not in named and (project_id := keys.project_id) is not None:
