@@ -11,8 +11,8 @@ from claude_headspace.kernel.text import short
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
     """A client is about to be started. Until its first hook, the wrapper's id identifies the agent.
 
-    A mission is registered twice: when it is created, and by the wrapper that starts its client. No-op for an agent that
-    has started.
+    A mission is registered twice: when it is created, and by the wrapper that starts its client. No-op for an agent
+    that has started.
     """
     agent = change.agent
     if agent.session is not None or agent.ended_at is not None:
