@@ -10,6 +10,7 @@ from claude_headspace.clients.client import Capability
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.views.agent import agent_view
+from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     CONFIDENCES,
@@ -151,6 +152,10 @@ def test_a_question_with_several_choices() -> None:
         (
             {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone."}},
             "The answer of ann (allowed) was not delivered. It is gone. Answer it in the terminal of the agent.",
+        ),
+        (
+            {"undelivered": {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}},
+            f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} Answer it in the terminal of the agent.",
         ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],

@@ -6,6 +6,7 @@ from datetime import datetime
 from claude_headspace.clients.catalog import title_of
 from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
+from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
@@ -257,8 +258,10 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
 
 def _undelivered(wait: Json) -> str:
     """That an answer did not reach the client, and why; empty if there is none."""
-    lost = wait.get("undelivered")
-    return f"The answer of {lost['by']} ({lost['words']}) was not delivered. {lost['problem']}".strip() if lost else ""
+    if (lost := wait.get("undelivered")) is None:
+        return ""
+    result = "is not confirmed" if lost["problem"].startswith(UNCONFIRMED) else "was not delivered"
+    return f"The answer of {lost['by']} ({lost['words']}) {result}. {lost['problem']}".strip()
 
 
 def task_text(task: Json, now: datetime) -> str:
