@@ -157,12 +157,16 @@ def test_a_question_with_several_choices() -> None:
             {"undelivered": {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}},
             f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} Answer it in the terminal of the agent.",
         ),
+        (
+            {"held_until": LATER, "undelivered": {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}},
+            f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} Then: headspace answer calm-otter ANSWER",
+        ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
     """With a command, only in the terminal, or not any more."""
-    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 200))[-1] == f"  {said}"
+    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 300))[-1] == f"  {said}"
 
 
 def test_why_explains_source_and_confidence() -> None:

@@ -253,15 +253,22 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
         "question": f"headspace answer {name} ANSWER",
         "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
     }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
-    return f"{_undelivered(wait)} Try again: {how}" if wait.get("undelivered") else how
+    if not wait.get("undelivered"):
+        return how
+    return f"{_undelivered(wait)} {'Then' if _is_unconfirmed(wait) else 'Try again'}: {how}"
 
 
 def _undelivered(wait: Json) -> str:
     """That an answer did not reach the client, and why; empty if there is none."""
     if (lost := wait.get("undelivered")) is None:
         return ""
-    result = "is not confirmed" if lost["problem"].startswith(UNCONFIRMED) else "was not delivered"
+    result = "is not confirmed" if _is_unconfirmed(wait) else "was not delivered"
     return f"The answer of {lost['by']} ({lost['words']}) {result}. {lost['problem']}".strip()
+
+
+def _is_unconfirmed(wait: Json) -> bool:
+    """Whether the client may still take the answer that it did not confirm."""
+    return str(wait["undelivered"]["problem"]).startswith(UNCONFIRMED)
 
 
 def task_text(task: Json, now: datetime) -> str:
