@@ -6,6 +6,8 @@ import pytest
 
 from claude_headspace.kernel.wait.requested_edit import (
     DELETED_COMMENT,
+    HIDDEN_COMMENT,
+    LINE_ENDS_COMMENT,
     SAME_COMMENT,
     UNKNOWN_COMMENT,
     NotApplicable,
@@ -84,8 +86,9 @@ def test_a_written_file_whose_old_text_is_not_known_never_looks_like_a_new_one(e
 def test_an_edit_that_changes_no_line_says_so() -> None:
     """A change inside a secret is not visible, and the diff says that, too."""
     assert edit_diff(RequestedEdit(path="f", content="x\n"), "f", "x\n") == f"{SAME_COMMENT}\n"
+    assert edit_diff(RequestedEdit(path="f", content="x\n"), "f", "x\r\n") == f"{LINE_ENDS_COMMENT}\n"
     secret = edit_diff(RequestedEdit(path="f", content="[redacted]\n"), "f", "[redacted]\n").splitlines()
-    assert (secret[0], secret[1][:12]) == (SAME_COMMENT, "# [redacted]")
+    assert (secret[0], secret[1][:12]) == (HIDDEN_COMMENT, "# [redacted]")
 
 
 def test_a_request_that_only_names_its_file_says_so() -> None:

@@ -22,6 +22,8 @@ DELETED_COMMENT = "# the whole file is deleted; the request does not contain its
 OVERWRITTEN_COMMENT = "# overwrites an existing file; its old text is not known here and will be lost"
 WRITTEN_COMMENT = "# writes the whole file; if it exists, its old text is not known here and will be lost"
 SAME_COMMENT = "# no line of the file changes"
+LINE_ENDS_COMMENT = "# only the line ends of the file change"
+HIDDEN_COMMENT = "# no visible line of the file changes"
 UNKNOWN_COMMENT = "# the request does not contain the change; see the agent's terminal"
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 
@@ -80,8 +82,16 @@ def edit_diff(edit: RequestedEdit, name: str, text: str | None) -> str:
         return f"{UNKNOWN_COMMENT}\n"
     diff = unified_diff(apply_edit(edit, name, text))
     if not diff and not edit.moved_to and text is not None:
-        return f"{SAME_COMMENT}\n{REDACTED_COMMENT}\n" if REDACTED in text else f"{SAME_COMMENT}\n"
+        return _nothing_visible(edit, text)
     return _rename(edit) + _with_comment(diff)
+
+
+def _nothing_visible(edit: RequestedEdit, text: str) -> str:
+    """What an edit does to a file if no line of its diff shows it."""
+    if REDACTED in text:
+        return f"{HIDDEN_COMMENT}\n{REDACTED_COMMENT}\n"
+    is_same = edit.content is None or edit.content == text
+    return f"{SAME_COMMENT if is_same else LINE_ENDS_COMMENT}\n"
 
 
 def join_diffs(diffs: Sequence[tuple[str, str]]) -> str:

@@ -153,20 +153,24 @@ def test_a_question_with_several_choices() -> None:
             {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone."}},
             "The answer of ann (allowed) was not delivered. It is gone. Answer it in the terminal of the agent.",
         ),
-        (
-            {"undelivered": {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}},
-            f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} Answer it in the terminal of the agent.",
-        ),
-        (
-            {"held_until": LATER, "undelivered": {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}},
-            f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} Then: headspace answer calm-otter ANSWER",
-        ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
     ],
 )
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
     """With a command, only in the terminal, or not any more."""
-    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 300))[-1] == f"  {said}"
+    assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 200))[-1] == f"  {said}"
+
+
+@pytest.mark.parametrize(
+    ("until", "then"),
+    [(None, "Answer it in the terminal of the agent."), (LATER, "Then: headspace answer calm-otter ANSWER")],
+)
+def test_an_answer_that_the_client_may_still_take_is_not_called_undelivered(until: str | None, then: str) -> None:
+    """It is not recommended to try again without a look at the terminal."""
+    lost = {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}
+    shown = texts(agent_lines(bare(state="waiting", waits=[wait(held_until=until, undelivered=lost)]), [], NOW, 100))
+    said = " ".join(" ".join(shown).split())
+    assert said.endswith(f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} {then}")
 
 
 def test_why_explains_source_and_confidence() -> None:
