@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,27 +76,32 @@ def test_files_that_gemini_writes_and_edits(tmp_path: Path) -> None:
         assert (project / "notes").read_text() == "one\nzwei\nthree\n"
 
 
-OVERWRITES: dict[type[OtherHome], Callable[[Path], Block]] = {
-    GeminiHome: lambda path: tool("write_file", file_path=str(path), content="one\n"),
-    CopilotHome: lambda path: tool("create", path=str(path), file_text="one\n"),
-}
-"""A call of each client that writes a whole file."""
+def shown_diff(workspace: Workspace) -> str:
+    """The diff of the open wait. The command line shows it without a remark about the file."""
+    [wait] = workspace.held()
+    shown = workspace.headspace("show", workspace.agent("waiting")["name"]).stdout
+    assert "+one" in shown
+    assert "not readable" not in shown
+    diff: str = workspace.daemon.get(f"/api/waits/{wait['id']}").json()["request"]["diff"]
+    return diff
 
 
-@pytest.mark.parametrize("home", OVERWRITES)
-def test_a_file_that_is_overwritten_is_shown_with_its_old_text(tmp_path: Path, home: type[OtherHome]) -> None:
+def test_a_file_that_gemini_overwrites_is_shown_with_its_old_text(tmp_path: Path) -> None:
     """Nobody approves the loss of lines that are not shown."""
     notes = tmp_path / "home" / "shop" / "notes.txt"
-    script: Script = {"Write it": [reply(OVERWRITES[home](notes)), reply(text("Written."))]}
-    with opened(tmp_path, home, script) as workspace:
+    write = tool("write_file", file_path=str(notes), content="one\n")
+    with opened(tmp_path, GeminiHome, {"Write it": [reply(write), reply(text("Written."))]}) as workspace:
         notes.write_text("precious\nlines\n")
         prompt(started(workspace), "Write it")
-        [wait] = workspace.held()
-        diff = workspace.daemon.get(f"/api/waits/{wait['id']}").json()["request"]["diff"]
-        assert diff == "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1 @@\n-precious\n-lines\n+one\n"
-        shown = workspace.headspace("show", workspace.agent("waiting")["name"]).stdout
-        assert "-precious" in shown
-        assert "not readable" not in shown
+        assert shown_diff(workspace) == "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1 @@\n-precious\n-lines\n+one\n"
+
+
+def test_a_file_that_copilot_creates_is_shown_as_a_new_one(tmp_path: Path) -> None:
+    """Copilot CLI itself refuses to create a file that exists."""
+    create = tool("create", path=str(tmp_path / "home" / "shop" / "notes.txt"), file_text="one\n")
+    with opened(tmp_path, CopilotHome, {"Write it": [reply(create), reply(text("Written."))]}) as workspace:
+        prompt(started(workspace), "Write it")
+        assert shown_diff(workspace) == "--- /dev/null\n+++ b/notes.txt\n@@ -0,0 +1 @@\n+one\n"
 
 
 def test_copilot_is_denied_without_words(tmp_path: Path) -> None:
@@ -126,7 +130,7 @@ def test_a_suspended_client_gets_no_answer(tmp_path: Path) -> None:
             os.kill(agent["pid"], signal.SIGCONT)
         assert done.returncode != 0
         assert "suspended" in done.stderr
-        answer(workspace, decision="allow")
+        assert workspace.headspace("approve", agent["name"]).returncode == 0
         workspace.agent("idle")
         assert (tmp_path / "home" / "shop" / "made").exists()
 

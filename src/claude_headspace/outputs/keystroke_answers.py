@@ -164,12 +164,12 @@ class _DialogPane:
     def read(self) -> Dialog:
         """The dialog on the screen now. Raises `Refused` if it is not the one of the wait."""
         dialog = self._wait_for(lambda shown: shown is not None and self._mismatch(shown) is None)
+        if is_stopped(self._agent.pid):
+            raise self.refusal(f"{STOPPED} Continue it, then answer again.")
         if dialog is None:
             raise self.refusal(f"{self._agent.name} shows no dialog that Headspace can read.")
         if (problem := self._mismatch(dialog)) is not None:
             raise self.refusal(problem)
-        if is_stopped(self._agent.pid):
-            raise self.refusal(f"{STOPPED} Continue it, then answer again.")
         return dialog
 
     def shows_it(self) -> bool:

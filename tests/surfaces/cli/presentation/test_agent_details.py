@@ -150,7 +150,7 @@ def test_a_question_with_several_choices() -> None:
         ({"held_until": ISO}, "Answer it in the terminal of the agent."),
         ({}, "Answer it in the terminal of the agent."),
         (
-            {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone."}},
+            {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone.", "unconfirmed": False}},
             "The answer of ann (allowed) was not delivered. It is gone. Answer it in the terminal of the agent.",
         ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
@@ -167,7 +167,7 @@ def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
 )
 def test_an_answer_that_the_client_may_still_take_is_not_called_undelivered(until: str | None, then: str) -> None:
     """It is not recommended to try again without a look at the terminal."""
-    lost = {"words": "allowed", "by": "ann", "problem": UNCONFIRMED}
+    lost = {"words": "allowed", "by": "ann", "problem": UNCONFIRMED, "unconfirmed": True}
     shown = texts(agent_lines(bare(state="waiting", waits=[wait(held_until=until, undelivered=lost)]), [], NOW, 100))
     said = " ".join(" ".join(shown).split())
     assert said.endswith(f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} {then}")

@@ -6,7 +6,6 @@ from datetime import datetime
 from claude_headspace.clients.catalog import title_of
 from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
-from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
@@ -255,20 +254,15 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
     }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
     if not wait.get("undelivered"):
         return how
-    return f"{_undelivered(wait)} {'Then' if _is_unconfirmed(wait) else 'Try again'}: {how}"
+    return f"{_undelivered(wait)} {'Then' if wait['undelivered']['unconfirmed'] else 'Try again'}: {how}"
 
 
 def _undelivered(wait: Json) -> str:
     """That an answer did not reach the client, and why; empty if there is none."""
     if (lost := wait.get("undelivered")) is None:
         return ""
-    result = "is not confirmed" if _is_unconfirmed(wait) else "was not delivered"
+    result = "is not confirmed" if lost["unconfirmed"] else "was not delivered"
     return f"The answer of {lost['by']} ({lost['words']}) {result}. {lost['problem']}".strip()
-
-
-def _is_unconfirmed(wait: Json) -> bool:
-    """Whether the client may still take the answer that it did not confirm."""
-    return str(wait["undelivered"]["problem"]).startswith(UNCONFIRMED)
 
 
 def task_text(task: Json, now: datetime) -> str:
