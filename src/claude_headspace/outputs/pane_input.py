@@ -43,6 +43,11 @@ def _may_await_prompt(agent: Agent) -> bool:
     return agent.wrapper_pid is not None and not program_of(agent.client).reports_at_start
 
 
+def is_starting(agent: Agent) -> bool:
+    """Whether the first report of the client is still missing, and a prompt has to wait for it."""
+    return agent.state is AgentState.STARTING and not _may_await_prompt(agent)
+
+
 def shows_dialog(agent: Agent) -> bool:
     """Whether the client shows a dialog. A question in plain text is none: its turn ended."""
     return any(not wait.asked_in_text for wait in agent.waits)
@@ -63,7 +68,7 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
         "`headspace resume {name}` continues it.",
     ),
     (
-        lambda agent: agent.state is AgentState.STARTING and not _may_await_prompt(agent),
+        is_starting,
         "not_ready",
         "{name} has not reported yet.",
         "Try again when it is idle.",
