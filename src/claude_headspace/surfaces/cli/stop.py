@@ -1,6 +1,7 @@
 """CLI commands that end agents or hide them: `stop`, `archive`.
 
-Both ask first on a terminal and need `--yes` elsewhere. They act only on agents that were named exactly or chosen in the picker.
+Both ask first on a terminal and need `--yes` elsewhere. They act only on agents that were named exactly
+or chosen in the picker.
 """
 
 from typing import Annotated
