@@ -122,9 +122,11 @@ def test_a_saved_prompt_is_sent_by_its_name(tmux: Terminal) -> None:
 
 
 def test_agents_and_empty_prompts_are_named(tmux: Terminal) -> None:
-    """A command line without an agent or without a text is refused with the next step."""
-    assert "Which agent?" in run_in(tmux, "send", "--saved", "review").stderr
-    assert "There is no text to send." in run_in(tmux, "send", "calm-otter").stderr
+    """Without a terminal, a command line that lacks the agent or the text is refused."""
+    assert "Missing argument 'AGENT'" in run_in(tmux, "send", "--saved", "review").stderr
+    pane = tmux.start("claude")
+    assert "Missing argument 'TEXT'" in run_in(tmux, "send", tmux.agent_in(pane)["name"]).stderr
+    tmux.keys(pane, "/exit", "Enter")
 
 
 def test_pending_prompts_survive_a_restart_of_the_daemon(tmp_path: Path) -> None:

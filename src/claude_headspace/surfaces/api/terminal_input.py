@@ -109,7 +109,7 @@ class TerminalInput:
     async def was_received(self, agent: Agent, text: str, after: int) -> bool:
         """Whether the client reported a prompt after an event number. Waits for late reports."""
         prompt = self._redact(text)
-        return await _poll(lambda: self._read.events.has_prompt(agent.id, after, prompt), bool)
+        return await poll(lambda: self._read.events.has_prompt(agent.id, after, prompt), bool)
 
     def _is_delivered(self, agent: Agent, after: int, text: str) -> bool:
         """Whether the client reported a prompt, or took a command that it does not report."""

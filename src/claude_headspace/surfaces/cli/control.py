@@ -5,6 +5,7 @@ import sys
 
 from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.text.labels import interrupt_result
@@ -12,19 +13,19 @@ from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_dem
 
 
 @examples("headspace jump calm-otter")
-def jump(agent: AgentArgument) -> None:
+def jump(agent: AgentArgument = None) -> None:
     """Switch to the tmux pane of an agent.
 
     Works inside and outside of tmux.
     """
     refuse_in_demo(find_paths())
-    done = TerminalActions().jump(ApiClient.local().agent(agent))
+    done = TerminalActions().jump(choose_agent(ApiClient.local(), agent))
     if done.foreground:
         sys.exit(subprocess.run(done.foreground, check=False).returncode)
 
 
 @examples("headspace interrupt calm-otter")
-def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
+def interrupt(agent: AgentArgument = None, as_json: AsJson = False) -> None:
     """Press Esc in the terminal of an agent.
 
     Esc is pressed only if the client of the agent still runs in its pane and is working or shows a dialog: once, or
@@ -32,5 +33,6 @@ def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
     client to stop. Background tasks keep running.
     """
     refuse_in_demo(find_paths())
-    done = ApiClient.local().interrupt(agent)
+    client = ApiClient.local()
+    done = client.interrupt(choose_agent(client, agent, first=("working", "waiting"), acts=True)["id"])
     output.write_result(done, as_json, lambda done, _: [output.line(interrupt_result(done))])

@@ -5,6 +5,7 @@ from typing import Annotated
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.prompts import queue_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -24,13 +25,13 @@ def list_queue(as_json: AsJson = False) -> None:
 
 @examples("headspace queue cancel calm-otter", "headspace queue cancel calm-otter 3f9a")
 def cancel(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     prompt: Annotated[str, Argument("PROMPT", help="Beginning of its id; without it, all prompts of the agent.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Cancel the prompts that wait for an agent, or one of them."""
     api = ApiClient.local()
-    found = api.agent(agent)
+    found = choose_agent(api, agent, acts=True)
     wanted = [prompt] if prompt else [each["id"] for each in found["pending_prompts"]]
     if not wanted:
         raise BadRequest("no_prompt", f"No prompt waits for {found['name']}.", "`headspace queue` lists all prompts.")

@@ -11,6 +11,7 @@ from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.agents import State
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import ask_text, choose_agent
 from claude_headspace.surfaces.cli.options import (
     AsJson,
     ClientOption,
@@ -47,7 +48,7 @@ def send(
         str | None,
         Argument(
             "AGENT",
-            help="Name, id or id prefix; several with commas. Left out with --all or a filter.",
+            help="Name, part of a name, or id; several with commas. Left out with --all or a filter.",
             complete=complete_agents,
         ),
     ] = None,
@@ -80,41 +81,46 @@ def send(
     refuse_in_demo(find_paths())
     by_filter = everyone or bool(state or project or client)
     words = [each for each in ((agent or "") if by_filter else "", *(text or ())) if each]
-    prompt = _prompt(words, saved)
     api = ApiClient.local()
+    agents = _matching(api, state, project, client) if by_filter else _named(api, agent)
+    prompt = _prompt(words, saved, agents)
     if by_filter:
-        found = api.agents(state=state, project=resolve_project(project), client=client)
-        agents = [each for each in found if each["state"] != "ended"]
         _confirm(agents, yes=yes)
-    else:
-        agents = [api.agent(reference) for reference in _references(agent)]
-    if len(agents) == 1 and not by_filter:
+    elif len(agents) == 1:
         sent = api.send(agents[0]["id"], prompt, uuid.uuid4().hex, keep_draft=keep_draft, when_idle=when_idle)
         output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
         return
     _show_results(list(send_to_all(api.send, agents, prompt, keep_draft=keep_draft, when_idle=when_idle)), as_json)
 
 
-def _references(agent: str | None) -> list[str]:
-    found = list(dict.fromkeys(part for part in (agent or "").split(",") if part))
-    if not found:
-        hint = "`headspace list` shows all agents. --state, --project, --client and --all send to several."
-        raise BadRequest("no_agent", "Which agent?", hint)
-    return found
+def _matching(api: ApiClient, state: str | None, project: str | None, client: str | None) -> Sequence[Json]:
+    """All agents that a filter matches, and that have not ended."""
+    found = api.agents(state=state, project=resolve_project(project), client=client)
+    agents = [each for each in found if each["state"] != "ended"]
+    if not agents:
+        raise BadRequest("no_match", "No agent matches. Nothing was sent.", "`headspace list` shows all agents.")
+    return agents
 
 
-def _prompt(words: Sequence[str], saved: str | None) -> str:
-    text = read_text(" ".join(words)) if words else ""
-    if saved is None and not text:
-        raise BadRequest("no_text", "There is no text to send.", "Add the text, or `-` to read it, or --saved NAME.")
+def _named(api: ApiClient, agent: str | None) -> Sequence[Json]:
+    """The agents that were named, each once; without a name the user chooses one."""
+    references = [part for part in (agent or "").split(",") if part] or [agent]
+    agents = [choose_agent(api, each, first=("idle",), acts=True) for each in references]
+    return list({each["id"]: each for each in agents}.values())
+
+
+def _prompt(words: Sequence[str], saved: str | None, agents: Sequence[Json]) -> str:
+    """The saved prompt, then the text; without both the user types it."""
     before = SavedPrompts(find_paths()).read(saved) if saved is not None else ""
+    if before and not words:
+        return before
+    names = clean_text(", ".join(agent["name"] for agent in agents))
+    text = read_text(" ".join(words)) if words else ask_text(f"Prompt to {names}", "TEXT")
     return "\n\n".join(part for part in (before, text) if part)
 
 
 def _confirm(agents: Sequence[Json], *, yes: bool) -> None:
     """Ask before a prompt goes to everything that a filter matches."""
-    if not agents:
-        raise BadRequest("no_match", "No agent matches. Nothing was sent.", "`headspace list` shows all agents.")
     if yes:
         return
     names = clean_text(", ".join(agent["name"] for agent in agents))
