@@ -104,8 +104,8 @@ def _matching(api: ApiClient, state: str | None, project: str | None, client: st
 
 def _named(api: ApiClient, agent: str | None) -> Sequence[Json]:
     """The agents that were named, each once; without a name the user chooses one."""
-    references = [part for part in (agent or "").split(",") if part] or [agent]
-    agents = [choose_agent(api, each, first=("idle",), acts=True) for each in references]
+    references = [part for part in (agent or "").split(",") if part]
+    agents = [choose_agent(api, each, first=("idle",), acts=True) for each in references or (agent,)]
     return list({each["id"]: each for each in agents}.values())
 
 
