@@ -2619,6 +2619,9 @@ export interface components {
             longer_than: number;
             levels: number[];
             budget: number;
+            agent_budget: number;
+            day_budget: number;
+            month_budget: number;
         };
         QuietView: {
             begins: string;

@@ -16,7 +16,7 @@ def sums(cost: float | None, unpriced: int = 0) -> Json:
 
 def row(model: str, cost: float | None, unpriced: int = 0) -> Json:
     """What was used of a model."""
-    return sums(cost, unpriced) | {"model": model, "project": None}
+    return {**sums(cost, unpriced), "model": model, "project": None}
 
 
 REPORT: Json = {
@@ -54,14 +54,14 @@ def test_a_narrow_terminal_shows_the_sum_of_the_tokens() -> None:
 
 def test_an_empty_report_says_so() -> None:
     """With what is missing."""
-    empty = REPORT | {"rows": [], "total": sums(None)}
+    empty = {**REPORT, "rows": [], "total": sums(None)}
     assert texts(usage_table(empty, 100))[0] == "No cost and no tokens were reported in this time."
     assert len(usage_table(empty, 100)) == 2
 
 
 def test_one_row_needs_no_sum() -> None:
     """It would be the same row again."""
-    assert len(usage_table(REPORT | {"rows": REPORT["rows"][:1], "total": sums(12.5), "unmeasured": []}, 100)) == 2
+    assert len(usage_table({**REPORT, "rows": REPORT["rows"][:1], "total": sums(12.5), "unmeasured": []}, 100)) == 2
 
 
 def test_records() -> None:
