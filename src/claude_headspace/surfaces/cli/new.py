@@ -11,6 +11,7 @@ from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, ForwardedArguments, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.cli.run import run
 from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exactly
@@ -80,7 +81,7 @@ def new(
 )
 def fork(
     arguments: ForwardedArguments,
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     prompt: Prompt = "",
     model: Model = "",
     permission_mode: PermissionMode = "",
@@ -95,7 +96,7 @@ def fork(
     """
     refuse_in_demo(find_paths())
     api = ApiClient.local()
-    source = api.agent(agent)
+    source = choose_agent(api, agent, acts=True)
     wanted = NewAgent(
         directory="",
         name=name,
