@@ -11,7 +11,13 @@ from typing import Annotated
 
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
-from claude_headspace.clients.command_lines import headless_arguments, resume_arguments, split_client, start_arguments
+from claude_headspace.clients.command_lines import (
+    fork_arguments,
+    headless_arguments,
+    resume_arguments,
+    split_client,
+    start_arguments,
+)
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import ClientUnusable, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
@@ -19,6 +25,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import ForwardedArguments, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
@@ -63,6 +70,7 @@ def run(
         bool, Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
     ] = False,
     headless: Annotated[bool, Option("--headless", hidden=True)] = False,
+    fork: Annotated[str, Option("--fork", metavar="SESSION", hidden=True)] = "",
     job: Annotated[Path | None, Option("--job", hidden=True)] = None,
 ) -> None:
     """Start a client as a registered agent.
@@ -88,8 +96,12 @@ def run(
         _run_in_new_session(["run", client.name, *given, "--here", *forwarded], name, detached=detached)
 
     def command(text: str) -> list[str]:
+        if fork:
+            return [program, *fork_arguments(client.name, fork, forwarded, text)]
         return [program, *(headless_arguments if headless else start_arguments)(client.name, forwarded, text)]
 
+    if fork:
+        attributes["forked_session"] = fork
     _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
 
 
@@ -215,7 +227,7 @@ def _run_job(path: Path) -> None:
 )
 def resume(
     arguments: ForwardedArguments,
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     prompt: Annotated[str, Option("--prompt", help="First prompt of the resumed session.")] = "",
 ) -> None:
     """Resume an ended agent in this terminal.
@@ -224,7 +236,7 @@ def resume(
     further arguments are passed to the client. Exits with the code of the client.
     """
     api = ApiClient.local()
-    found = api.agent(agent)
+    found = choose_agent(api, agent, first=("ended",), acts=True)
     client = find_client(found["client"])
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
