@@ -2849,6 +2849,8 @@ export interface components {
             wrapper_pid?: number | null;
             /** @default false */
             supervised?: boolean;
+            /** @default  */
+            forked_session?: string;
         };
         Closing: {
             /** @default closed */
