@@ -14,7 +14,7 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, li
 from claude_headspace.surfaces.text.board_order import AgentGroup
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
-from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time
+from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time, total_cost
 
 MIN_ACTIVITY_WIDTH = 22
 MIN_PROJECT_WIDTH = {"where": 12, "project": 6}
@@ -76,7 +76,7 @@ def grouped_table(groups: Sequence[AgentGroup], now: datetime, width: int, pins:
 def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
-    context, cost = agent["context_percent"], agent["cost_usd"]
+    context = agent["context_percent"]
     words = " · ".join([activity(agent, now), *badges(agent)])
     return {
         "client": Span(short_title(agent["client"]) if with_client else "", "dim"),
@@ -85,7 +85,7 @@ def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) ->
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
         "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
         "context": Span("" if context is None else f"{context:.0f} %", "dim"),
-        "cost": Span("" if cost is None else f"${cost:,.2f}", "dim"),
+        "cost": Span(total_cost(agent), "dim"),
     }
 
 
