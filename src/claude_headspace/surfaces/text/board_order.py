@@ -14,7 +14,7 @@ import msgspec
 
 from claude_headspace.surfaces.text.clients import short_title
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.text.labels import SHAPES, total_cost
+from claude_headspace.surfaces.text.labels import SHAPES
 
 _URGENCY = {state: number for number, state in enumerate(SHAPES)}
 
@@ -25,7 +25,7 @@ _SORTS: dict[str, tuple[Callable[[Json], Any], bool]] = {
     "activity": (lambda agent: agent["last_active_at"], True),
     "started": (lambda agent: agent["created_at"], True),
     "context": (lambda agent: agent["context_percent"] or 0, True),
-    "cost": (lambda agent: total_cost(agent) or 0, True),
+    "cost": (lambda agent: agent.get("total_cost_usd") or agent["cost_usd"] or 0, True),
 }
 """By name: the value to sort by, and whether the greatest comes first."""
 
