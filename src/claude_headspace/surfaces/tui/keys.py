@@ -17,8 +17,8 @@ class Key(NamedTuple):
 KEYS = (
     Key("enter", "enter", "jump", "jump to the agent's tmux pane", "jump"),
     Key("s", "s", "send", "send a prompt to the agent, now or when it is idle", "send"),
-    Key("m", "m", "mark", "mark the agent, or unmark it; a prompt goes to all marked agents"),
-    Key("Q", "Q", "queue", "show the prompts that wait until an agent is idle, and cancel them"),
+    Key("m", "m", "mark", "mark the agent; a prompt goes to all marked agents"),
+    Key("Q", "Q", "queue", "show and cancel prompts that wait until an agent is idle"),
     Key("a", "a", "answer", "answer the agent's question, plan or permission request", "answer"),
     Key("x", "x", "interrupt", "interrupt the agent (Esc); press twice, half a second apart"),
     Key("r", "r", "resume", "resume an ended agent", "resume"),
