@@ -22,7 +22,10 @@ class ForwardedArguments(list[str]):
 
 
 class Option:
-    """An option and its names. `action` is called at once, and then the program ends."""
+    """An option and its names. `action` is called at once, and then the program ends.
+
+    `is_value`: its value can be left out, and this tells whether the next word is the value. Without one it is "".
+    """
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Option:
         show_default: bool = True,
         complete: Complete | None = None,
         action: Callable[[], None] | None = None,
+        is_value: Callable[[str], bool] | None = None,
     ) -> None:
         self.names = names
         self.help = help
@@ -44,6 +48,7 @@ class Option:
         self.show_default = show_default
         self.complete = complete
         self.action = action
+        self.is_value = is_value
 
 
 class Argument:
