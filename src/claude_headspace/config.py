@@ -232,12 +232,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = False
     worktree_directory: Annotated[
         str,
-        Meta(
-            min_length=1,
-            max_length=4_096,
-            description="Where `run --worktree` creates worktrees, from the root of the repository. "
-            "`{project}` is its name.",
-        ),
+        Meta(min_length=1, description="Where `run --worktree` creates worktrees; relative to the repository."),
     ] = "../{project}-worktrees"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of entries in the log file.")

@@ -1097,6 +1097,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Noting"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Archiving"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Stopping"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Stopped"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/send": {
         parameters: {
             query?: never;
@@ -1899,6 +2019,8 @@ export interface components {
             created_at: string;
             ended_at: string | null;
             end_reason: string | null;
+            crashed: boolean;
+            archived: boolean;
         };
         Project: {
             id: string;
@@ -2000,6 +2122,7 @@ export interface components {
             after_seconds: number;
             grants: components["schemas"]["GrantOptionView"][];
             problem: string;
+            unconfirmed: boolean;
         };
         GrantOptionView: {
             id: string;
@@ -2329,6 +2452,12 @@ export interface components {
             slowest: number;
             events: number;
             late: number;
+        };
+        Stopped: {
+            status: string;
+            agent_id: string;
+            agent: string;
+            state: string;
         };
         Sent: {
             status: string;
@@ -2733,6 +2862,17 @@ export interface components {
         Empty: Record<string, unknown>;
         Renaming: {
             name: string;
+        };
+        Noting: {
+            text: string;
+        };
+        Archiving: {
+            /** @default true */
+            archived?: boolean;
+        };
+        Stopping: {
+            /** @default false */
+            force?: boolean;
         };
         Sending: {
             text: string;

@@ -18,5 +18,6 @@ PROGRAM = Program(
     own_setting="daemon",
     transcript_dir="sessions",
     pastes_prompts=True,
+    exit_command="/quit",
     reports_at_start=False,
 )

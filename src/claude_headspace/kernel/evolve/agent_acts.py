@@ -1,4 +1,4 @@
-"""Acts on an agent: register, restart, mark as seen, type, close, rename, note, import."""
+"""Acts on an agent: register, restart, mark as seen, type, stop, close, archive, rename, note, import."""
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision
@@ -9,8 +9,14 @@ from claude_headspace.kernel.text import short
 
 
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
-    """A client is about to be started. Until its first hook, the wrapper's id identifies the agent."""
+    """A client is about to be started. Until its first hook, the wrapper's id identifies the agent.
+
+    A mission is registered twice: when it is created, and by the wrapper that starts its client. No-op for an agent
+    that has started.
+    """
     agent = change.agent
+    if agent.session is not None or agent.ended_at is not None:
+        return
     change.why = "a client is being started"
     agent.headspace_id = fact.headspace_id or agent.headspace_id
     agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode
@@ -55,6 +61,16 @@ def agent_closed(change: Change, meta: Meta, fact: acts.AgentClosed) -> None:
     """The process that started the client reported its end. No-op if the agent has another client by now."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
         end_agent(change, meta.at, fact.reason or "closed")
+
+
+def stop_requested(change: Change, meta: Meta, _fact: acts.StopRequested) -> None:
+    """A person ends the client. Its end is reported by the client or observed; only the reason is known here."""
+    change.agent.stop_requested_at = max(change.agent.stop_requested_at, meta.at)
+
+
+def agent_archived(change: Change, meta: Meta, fact: acts.AgentArchived) -> None:
+    """A person took the ended agent off the board, or put it back."""
+    change.agent.archived_at = 0 if fact.undone else meta.at
 
 
 def agent_imported(change: Change, meta: Meta, fact: acts.AgentImported) -> None:

@@ -1,4 +1,4 @@
-"""Actions on agents: register one, record what happened to it, type into its terminal, read what it changed.
+"""Actions on agents: register one, record what happened to it, type into its terminal, end it, read what it changed.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -19,6 +19,7 @@ from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.changes import Changes
+from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 
@@ -46,7 +47,10 @@ class AgentActions:
         tmux_session: str | None = None,
         tmux_pane: str | None = None,
     ) -> Agent:
-        """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
+        """Store an agent that is about to be started, by the id that its hooks will send.
+
+        Idempotent per id and wrapper: a mission is registered before the process that starts its client.
+        """
         name = find_client(client).name
         if act.name:  # without one Headspace chooses
             check_name(act.name)
@@ -58,9 +62,8 @@ class AgentActions:
             tmux_session=tmux_session,
             tmux_pane=tmux_pane,
         )
-        outcome = await self.recorder.record(
-            act, delivery_id=f"register-{headspace_id}", observations=observations, client=name
-        )
+        delivery_id = f"register-{headspace_id}" + (f"-{act.pid}" if act.pid else "")
+        outcome = await self.recorder.record(act, delivery_id=delivery_id, observations=observations, client=name)
         return outcome.agent
 
     async def find_wrapper(self, pid: int | None) -> Observations:
@@ -79,6 +82,11 @@ class AgentActions:
         """Press Esc in the agent's terminal, on the agent's host."""
         return await self.remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
 
+    async def stop(self, agent: Agent, requester: Requester, *, force: bool = False) -> Stopped:
+        """End the agent's client, on the agent's host."""
+        action = Action("stop", requester.name, requester.via, force=force)
+        return await self.remote_actions.do(agent, action, Stopped)
+
 
 def check_name(name: str) -> None:
     """Raise `BadRequest` for a name that an agent cannot have."""
@@ -87,4 +95,15 @@ def check_name(name: str) -> None:
             "bad_name",
             f"{name[:60]!r} is not a valid agent name.",
             "Use up to 40 lowercase letters, digits, dots and dashes, starting and ending with a letter or digit.",
+        )
+
+
+def check_ended(agent: Agent) -> None:
+    """Raise `BadRequest` if the agent still runs."""
+    if agent.ended_at is None:
+        raise BadRequest(
+            "not_ended",
+            f"{agent.name} is still running. Only ended agents can be archived.",
+            f"`headspace stop {agent.name}` ends it.",
+            status=409,
         )

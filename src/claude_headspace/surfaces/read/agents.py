@@ -72,10 +72,13 @@ class AgentQueries:
         client: str | None = None,
         include_all: bool = False,
     ) -> list[AgentView]:
-        """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them."""
+        """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them.
+
+        Archived agents are only listed with `include_all`.
+        """
         return [
             agent_view(agent)
-            for agent in self._by_urgency(self.all() if include_all else self.recent())
+            for agent in self._by_urgency(self.all() if include_all else self._unarchived())
             if state in (None, agent.state.value)
             and client in (None, agent.client)
             and (project is None or matches_reference(agent.project, project))
@@ -83,12 +86,15 @@ class AgentQueries:
 
     def board_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
         """The board, each agent with the path of its transcript."""
-        agents = self._by_urgency(self.recent())
+        agents = self._by_urgency(self._unarchived())
         return [(agent_view(agent), agent.session.transcript_path if agent.session else None) for agent in agents]
 
     def recent(self) -> list[Agent]:
         """Living agents, and those that ended within the last day."""
         return self._reader.agents(ended_after=self._clock() - RECENT)
+
+    def _unarchived(self) -> list[Agent]:
+        return [agent for agent in self.recent() if not agent.is_archived]
 
     def all(self) -> list[Agent]:
         """Every agent in the journal."""
