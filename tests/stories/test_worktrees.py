@@ -47,8 +47,14 @@ def test_an_agent_works_in_its_own_worktree(tmux: Terminal) -> None:
     agent = tmux.agent_in(pane)
     path = tmux.projects / "shop-worktrees/login"
     assert (agent["name"], agent["cwd"], agent["branch"]) == ("login", str(path / "web"), "login")
+    assert (agent["project"]["root"], agent["worktree"]["root"]) == (str(shop.root), str(path))
     commit(tmux, path, "login.txt")
+    _wait_for_distance(tmux, agent["id"], base="main", ahead=1, behind=0, uncommitted=0)
     (path / "draft.txt").write_text("draft\n")
+    tmux.keys(pane, "hello", "Enter")
+    _wait_for_distance(tmux, agent["id"], base="main", ahead=1, behind=0, uncommitted=1)
+    assert "shop (login ↑1 ±1)" in run_in(tmux, "list").stdout
+    assert "1 commit ahead of main, 1 file not committed" in run_in(tmux, "show", "login").stdout
     tmux.keys(pane, "/exit 7", "Enter")
     tmux.wait_for(pane, "login: 1 commit ahead of main, 1 file not committed.")
     tmux.keys(pane, "d", "Enter")
@@ -64,6 +70,13 @@ def test_an_agent_works_in_its_own_worktree(tmux: Terminal) -> None:
     tmux.wait_for(pane, "code 7")
     assert not path.exists()
     assert shop.git("branch", "--list", "login") == ""
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["worktree"]["removed"], "the removal on the board")
+    assert tmux.daemon.verified()
+
+
+def _wait_for_distance(tmux: Terminal, agent_id: str, **expected: object) -> None:
+    """Wait until the board shows a distance."""
+    wait_until(lambda: expected.items() <= tmux.daemon.agent(agent_id)["worktree"].items(), f"{expected}")
 
 
 def _confirmed(tmux: Terminal, pane: str) -> bool:

@@ -106,6 +106,17 @@ class ContextLoaded(Act, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
 
+class WorktreeObserved(Act, frozen=True, kw_only=True):
+    """The worktree of an agent changed: its distance to the base, what is not committed, or it was removed."""
+
+    root: str = ""
+    base: str | None = None
+    ahead: int = 0
+    behind: int = 0
+    uncommitted: int = 0
+    removed: bool = False
+
+
 # --- missions ---------------------------------------------------------------------------------------------------------
 
 

@@ -1973,6 +1973,7 @@ export interface components {
             project: components["schemas"]["Project"];
             cwd: string | null;
             branch: string | null;
+            worktree: components["schemas"]["WorktreeView"] | null;
             host: string;
             client: string;
             pid: number | null;
@@ -2026,6 +2027,14 @@ export interface components {
             id: string;
             name: string;
             root: string;
+        };
+        WorktreeView: {
+            root: string;
+            base: string | null;
+            ahead: number;
+            behind: number;
+            uncommitted: number;
+            removed: boolean;
         };
         TmuxView: {
             session: string | null;

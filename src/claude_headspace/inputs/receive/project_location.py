@@ -126,6 +126,13 @@ def _commit_of(git: Path, reference: str) -> str | None:
     return found if _COMMIT.fullmatch(found) else None
 
 
+def branch_commit(root: str, branch: str) -> str | None:
+    """The commit of a branch of the repository of a checkout, from git's own files."""
+    git = Path(root) / ".git"
+    folder = _git_directory(git) if git.is_file() else git
+    return _commit_of(folder, f"refs/heads/{branch}") if folder is not None else None
+
+
 def _read_small_file(path: Path, limit: int = MAX_HEAD_BYTES) -> str | None:
     """The text of a regular file, up to a limit. Never blocks on a pipe."""
     try:

@@ -69,6 +69,7 @@ APPLIES_AFTER_END = (
     acts.MissionFinished,
     acts.WorkerEnded,
     acts.AgentArchived,
+    acts.WorktreeObserved,
 )
 """Facts that also apply to an agent that has ended."""
 
@@ -215,6 +216,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.AgentNoted: agent_acts.agent_noted,
     acts.ContextLoaded: agent_acts.context_loaded,
     acts.AgentSeen: agent_acts.agent_seen,
+    acts.WorktreeObserved: agent_acts.worktree_observed,
     acts.AgentClosed: agent_acts.agent_closed,
     acts.TextTyped: agent_acts.recorded_only,
     acts.EscPressed: agent_acts.recorded_only,

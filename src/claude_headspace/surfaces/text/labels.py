@@ -319,17 +319,3 @@ def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
     reason = parts["journal"]["detail"]
     others = ((name, part) for name, part in parts.items() if name != "journal" and part["status"] != "ok")
     return [name for name, part in others if part["status"] == "waiting" or part["detail"] in reason]
-
-
-def distance_text(base: str | None, ahead: int, behind: int, uncommitted: int, *, with_base: bool = True) -> str:
-    """How far a branch is from its base, and what is not committed: "2 commits ahead of main, 1 behind"."""
-    parts = [] if base is not None else ["base unknown"]
-    if ahead:
-        parts.append(f"{count(ahead, 'commit')} ahead" + (f" of {base}" if with_base else ""))
-    if behind:
-        parts.append(f"{behind:,} behind" + (f" {base}" if with_base and not ahead else ""))
-    if base is not None and not parts:
-        parts.append(f"no commits since {base}" if with_base else "no commits")
-    if uncommitted:
-        parts.append(f"{count(uncommitted, 'file')} not committed")
-    return ", ".join(parts)

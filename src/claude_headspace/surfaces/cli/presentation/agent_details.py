@@ -21,6 +21,7 @@ from claude_headspace.surfaces.text.labels import (
     supervision_text,
     wait_text,
 )
+from claude_headspace.surfaces.text.worktrees import worktree_text
 
 LABEL = 11
 MAX_WIDTH = 120
@@ -86,7 +87,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("prompt", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
         ("project", f"{project_and_branch(agent)}  {agent['project']['root']}"),
-        ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
+        ("worktree", worktree_text(agent.get("worktree"))),
+        ("directory", agent["cwd"] if agent["cwd"] not in (agent["project"]["root"], _checkout(agent)) else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
         ("effort", effort_text(agent.get("effort"))),
@@ -109,6 +111,11 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("id", agent["id"]),
     ]
     return [(label, text) for label, text in pairs if text]
+
+
+def _checkout(agent: Json) -> str | None:
+    worktree = agent.get("worktree")
+    return worktree["root"] if worktree else None
 
 
 def _mission(agent: Json) -> str:

@@ -9,7 +9,7 @@ from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, Span, dim, line, row
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.text.labels import distance_text
+from claude_headspace.surfaces.text.worktrees import distance_text
 from claude_headspace.surfaces.worktrees.integrate import Integrated
 from claude_headspace.surfaces.worktrees.remove import Removal
 
