@@ -16,6 +16,7 @@ from claude_headspace.kernel.wait.request import Field
 from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
@@ -33,7 +34,7 @@ OBJECT_HINT = "Pass a JSON object in single quotes."
 
 @examples("headspace approve calm-otter", "headspace approve calm-otter --grant rule-3f2a9c --yes")
 def approve(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     grant: Annotated[
         list[str] | None,
         Option(
@@ -86,7 +87,7 @@ def approve(
 
 @examples("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')
 def deny(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     message: Annotated[
         str, Option("--message", "-m", help="Message to the agent: the reason, or what to do instead.")
     ] = "",
@@ -107,7 +108,7 @@ def deny(
     "headspace answer calm-otter --field board=7 --field urgent=yes",
 )
 def answer(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     answers: Annotated[
         list[str] | None,
         Argument(
@@ -168,10 +169,10 @@ _OTHER_COMMANDS = {
 """By answer and kind of wait: why the command does not fit, and which one does."""
 
 
-def _find_target(agent: str, wait_id: str | None, answer: str, *, all: bool = False) -> _Target:
+def _find_target(agent: str | None, wait_id: str | None, answer: str, *, all: bool = False) -> _Target:
     """The wait to answer; `all` leaves nothing out that Headspace has. Raises if another command answers it."""
     client = ApiClient.local()
-    found = client.agent(agent)
+    found = choose_agent(client, agent, first=("waiting",), acts=True)
     wait = _select_wait(found, wait_id)
     problem, hint = _OTHER_COMMANDS.get((answer, wait["kind"]), ("", ""))
     if wait["kind"] == "dialog" or (wait["kind"] == "question" and not wait["held_until"] and not wait["questions"]):

@@ -1,6 +1,7 @@
 """CLI commands that end agents or hide them: `stop`, `archive`.
 
-Both ask first on a terminal and need `--yes` elsewhere. They act only on agents that were named exactly.
+Both ask first on a terminal and need `--yes` elsewhere. They act only on agents that were named exactly
+or chosen in the picker.
 """
 
 from typing import Annotated
@@ -9,6 +10,7 @@ from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.formatting import clean_text
@@ -20,7 +22,7 @@ Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")
 
 @examples("headspace stop calm-otter", "headspace stop --force --yes calm-otter")
 def stop(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     force: Annotated[
         bool, Option("--force", help="Use signals at once, without the exit command of the client.")
     ] = False,
@@ -34,7 +36,7 @@ def stop(
     """
     refuse_in_demo(find_paths())
     api = ApiClient.local()
-    found = find_exactly(api, agent)
+    found = choose_agent(api, None) if agent is None else find_exactly(api, agent)
     confirm_or_refuse(f"Stop {found['name']} ({found['state']}, in {found['project']['name']})?", yes=yes)
     done = api.stop(found["id"], force=force)
     output.write_result(done, as_json, lambda done, _: [output.line(stop_result(done))])

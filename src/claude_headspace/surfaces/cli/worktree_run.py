@@ -40,9 +40,8 @@ WorktreeOption = Annotated[
     Option(
         "--worktree",
         metavar="[NAME]",
-        is_value=_is_name,
         help="Work in a git worktree with this branch, created if needed; default: a generated name.",
-    ),
+    ).value_if(_is_name),
 ]
 BaseOption = Annotated[
     str | None,

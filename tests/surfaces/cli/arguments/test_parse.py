@@ -137,7 +137,9 @@ def test_unknown_arguments_are_passed_on(line: str, expected: list[str]) -> None
 
 def begin(
     arguments: ForwardedArguments,
-    place: Annotated[str | None, Option("--place", is_value=lambda word: word != "codex" and word[0] != "-")] = None,
+    place: Annotated[
+        str | None, Option("--place").value_if(lambda word: word != "codex" and not word.startswith("-"))
+    ] = None,
 ) -> None:
     """A function with an option whose value can be left out."""
 

@@ -22,10 +22,10 @@ class ForwardedArguments(list[str]):
 
 
 class Option:
-    """An option and its names. `action` is called at once, and then the program ends.
+    """An option and its names. `action` is called at once, and then the program ends."""
 
-    `is_value`: its value can be left out, and this tells whether the next word is the value. Without one it is "".
-    """
+    is_value: Callable[[str], bool] | None = None
+    """If its value can be left out: whether the next word is the value."""
 
     def __init__(
         self,
@@ -38,7 +38,6 @@ class Option:
         show_default: bool = True,
         complete: Complete | None = None,
         action: Callable[[], None] | None = None,
-        is_value: Callable[[str], bool] | None = None,
     ) -> None:
         self.names = names
         self.help = help
@@ -48,7 +47,11 @@ class Option:
         self.show_default = show_default
         self.complete = complete
         self.action = action
+
+    def value_if(self, is_value: Callable[[str], bool]) -> "Option":
+        """The option with a value that can be left out, and is "" then. `is_value` tells whether a word is the value."""
         self.is_value = is_value
+        return self
 
 
 class Argument:
