@@ -49,7 +49,7 @@ class Option:
         self.action = action
 
     def value_if(self, is_value: Callable[[str], bool]) -> "Option":
-        """The option with a value that can be left out, and is "" then. `is_value` tells whether a word is the value."""
+        """The option with a value that can be left out, and is "" then. `is_value` tells whether a word is one."""
         self.is_value = is_value
         return self
 
