@@ -20,6 +20,7 @@ from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+from claude_headspace.kernel.usage import Usage
 from claude_headspace.kernel.wait.grants import Grant, GrantOption
 from claude_headspace.kernel.wait.request import Field, Question
 
@@ -448,6 +449,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    """The cost of the current session."""
     rate_limits: tuple[RateLimit, ...] = ()
     # --- session notices ---
     context_level_reported: int = msgspec.field(default=0, name="told_level")
@@ -464,10 +466,19 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The newest time at which the client had applied an answer given through Headspace."""
     reported_end: ReportedEnd | None = None
     """The newest end of a turn that waits for the transcript to confirm it."""
+    forked_session: str = ""
+    """The session of another agent that its client continued as a new one."""
     stop_requested_at: Micros = 0
     """When a person last ended its client through Headspace."""
     archived_at: Micros = 0
     """When a person last took it off the board; 0 if it is back."""
+    usage: Usage | None = None
+    """Cost and tokens of all its sessions."""
+
+    @property
+    def total_cost_usd(self) -> float | None:
+        """The cost of all its sessions; None if it is not known."""
+        return self.cost_usd if self.usage is None or self.usage.cost_usd is None else self.usage.cost_usd
 
     worktree: Worktree | None = None
     """The worktree that it works in, if that is not the main one of its repository, which is its project."""

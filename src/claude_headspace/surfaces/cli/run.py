@@ -11,7 +11,13 @@ from typing import Annotated, NamedTuple
 
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
-from claude_headspace.clients.command_lines import headless_arguments, resume_arguments, split_client, start_arguments
+from claude_headspace.clients.command_lines import (
+    fork_arguments,
+    headless_arguments,
+    resume_arguments,
+    split_client,
+    start_arguments,
+)
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import ClientUnusable, DaemonMissing, HeadspaceError, RegistrationRefused
 from claude_headspace.kernel.agent import INTERACTIVE
@@ -78,6 +84,7 @@ def run(
     base: BaseOption = None,
     keep_worktree: KeepWorktreeOption = False,
     headless: Annotated[bool, Option("--headless", hidden=True)] = False,
+    fork: Annotated[str, Option("--fork", metavar="SESSION", hidden=True)] = "",
     job: Annotated[Path | None, Option("--job", hidden=True)] = None,
 ) -> None:
     """Start a client as a registered agent.
@@ -107,8 +114,12 @@ def run(
         _run_in_new_session(["run", client.name, *given, "--here", *forwarded], name, detached=detached)
 
     def command(text: str) -> list[str]:
+        if fork:
+            return [program, *fork_arguments(client.name, fork, forwarded, text)]
         return [program, *(headless_arguments if headless else start_arguments)(client.name, forwarded, text)]
 
+    if fork:
+        attributes["forked_session"] = fork
     with undo_if_refused(place):
         ended = _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
     if place is not None and not keep_worktree and not ended.was_asked:

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
-from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time
+from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time, total_cost
 from claude_headspace.surfaces.text.worktrees import distance_marks
 
 MIN_ACTIVITY_WIDTH = 22
@@ -61,7 +61,7 @@ def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]
 def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) -> dict[str, Span]:
     state = agent["state"]
     role = "ended" if state == "ended" else ""
-    context, cost = agent["context_percent"], agent["cost_usd"]
+    context = agent["context_percent"]
     words = " · ".join([activity(agent, now), *badges(agent)])
     return {
         "name": Span(f"{shape(state)} {agent['name']}", state),
@@ -71,7 +71,7 @@ def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) ->
         "doing": Span(words, {"waiting": "strong", "error": "error"}.get(state, role)),
         "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
         "context": Span("" if context is None else f"{context:.0f} %", "dim"),
-        "cost": Span("" if cost is None else f"${cost:,.2f}", "dim"),
+        "cost": Span(total_cost(agent), "dim"),
     }
 
 

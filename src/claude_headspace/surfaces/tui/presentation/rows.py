@@ -15,7 +15,7 @@ from claude_headspace.surfaces.cli.output import Line, Span, row
 from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration
-from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time
+from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time, total_cost
 
 HEADINGS = {
     "key": "",
@@ -76,7 +76,7 @@ def _natural_widths(agents: Sequence[Json]) -> dict[str, int]:
         "tool": {agent["last_tool"] or "" for agent in agents},
         "todo": {_todo(agent) for agent in agents},
         "context": {context_cell(agent["context_percent"]).text for agent in agents},
-        "cost": {_cost(agent) for agent in agents},
+        "cost": {total_cost(agent) for agent in agents},
     }
     widths = {name: max(map(cell_len, each), default=0) for name, each in texts.items()}
     return widths | ({"key": 1, "unseen": 1, "since": SINCE_WIDTH} if agents else {})
@@ -129,7 +129,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
         "tool": Span(agent["last_tool"] or "", "dim"),
         "todo": Span(_todo(agent), "dim"),
         "context": context_cell(agent["context_percent"]),
-        "cost": Span(_cost(agent), "dim"),
+        "cost": Span(total_cost(agent), "dim"),
         "since": Span("" if summary_has_time(agent) else duration(age(agent["state_since"], now)), "dim"),
     }
 
@@ -137,11 +137,6 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
 def _todo(agent: Json) -> str:
     todo = agent["todo"]
     return f"{todo['done']}/{todo['total']}" if todo else ""
-
-
-def _cost(agent: Json) -> str:
-    cost = agent["cost_usd"]
-    return "" if cost is None else f"${cost:,.2f}"
 
 
 def _activity_text(agent: Json, now: datetime) -> str:
