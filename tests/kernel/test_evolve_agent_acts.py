@@ -48,9 +48,9 @@ def test_looking_changes_attention_to_checked() -> None:
 
 def test_the_worktree_follows_the_directory_of_the_client() -> None:
     """What is known about it stays until the client works elsewhere."""
-    inside = {"project_root": "/w/login", "repository_root": "/shop"}
+    inside = Observations(project_root="/w/login", repository_root="/shop")
     story = Story()
-    story.hook("SessionStart", at=1, source="startup", observations=Observations(**inside))
+    story.hook("SessionStart", at=1, source="startup", observations=inside)
     assert story.agent.worktree == Worktree(root="/w/login")
     observed = acts.WorktreeObserved(root="/w/login", base="main", ahead=2, uncommitted=1)
     agent = act(story.agent, observed, 2).agent

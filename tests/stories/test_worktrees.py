@@ -2,11 +2,13 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from claude_headspace.surfaces.cli.output import READING_SECONDS
 from tests.inputs.repository.repositories import Repository
 from tests.support import running_daemon, wait_until
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
@@ -66,7 +68,9 @@ def test_an_agent_works_in_its_own_worktree(tmux: Terminal) -> None:
     assert (shop.root / "login.txt").exists()
     tmux.keys(pane, "d", "Enter")
     tmux.wait_for(pane, "Remove it? [y/N]")
-    wait_until(lambda: _confirmed(tmux, pane), "the removal")
+    asked = time.monotonic()
+    wait_until(lambda: time.monotonic() > asked + READING_SECONDS, "the time to read the question")
+    tmux.keys(pane, "y", "Enter")
     tmux.wait_for(pane, "code 7")
     assert not path.exists()
     assert shop.git("branch", "--list", "login") == ""
@@ -77,13 +81,6 @@ def test_an_agent_works_in_its_own_worktree(tmux: Terminal) -> None:
 def _wait_for_distance(tmux: Terminal, agent_id: str, **expected: object) -> None:
     """Wait until the board shows a distance."""
     wait_until(lambda: expected.items() <= tmux.daemon.agent(agent_id)["worktree"].items(), f"{expected}")
-
-
-def _confirmed(tmux: Terminal, pane: str) -> bool:
-    """Confirm, again if it was too early."""
-    if "Removed" not in tmux.screen(pane):
-        tmux.keys(pane, "y", "Enter")
-    return "Removed" in tmux.screen(pane)
 
 
 def test_a_detached_agent_is_not_asked(tmux: Terminal) -> None:
