@@ -65,6 +65,7 @@ from claude_headspace.surfaces.api.answers import Answers
 from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
+from claude_headspace.surfaces.api.pending_prompts import PendingPrompts
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
 from claude_headspace.surfaces.auth.answer_links import hostname
 from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
@@ -150,6 +151,7 @@ class Daemon:
                 inputs.sources.ancestry,
                 outputs.remote_actions,
                 Changes(self.read, outputs.remote_actions, base.host),
+                PendingPrompts(engine, base.redactor.text),
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
@@ -256,7 +258,8 @@ def _health_reports(
         "spool": hooks.spool.health,
         "policy": inputs.guard.health,
         **{name: partial(inputs.sources.health_of, name) for name in SOURCES},
-        "conversations": outputs.mission_reports.health,
+        "conversations": outputs.prompts.mission_reports.health,
+        "prompts": outputs.prompts.queue.health,
         "holds": hooks.held.health,
         "answers": outputs.answer_channels.health,
         "notifications": outputs.notifier.health,

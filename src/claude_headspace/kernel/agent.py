@@ -18,6 +18,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.pending_prompts import PendingPrompt
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.usage import Usage
@@ -474,6 +475,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When a person last took it off the board; 0 if it is back."""
     usage: Usage | None = None
     """Cost and tokens of all its sessions."""
+    pending_prompts: tuple[PendingPrompt, ...] = ()
+    """Prompts that Headspace sends when the agent is idle, oldest first. `queued_prompts` are in the client."""
 
     @property
     def total_cost_usd(self) -> float | None:

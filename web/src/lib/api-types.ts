@@ -1299,6 +1299,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/prompts/{prompt}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                    prompt: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Cancelled"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/interrupt": {
         parameters: {
             query?: never;
@@ -2053,6 +2094,7 @@ export interface components {
             mode: string;
             mission: components["schemas"]["MissionView"] | null;
             news: components["schemas"]["NewsView"][];
+            pending_prompts: components["schemas"]["PendingPromptView"][];
             note: components["schemas"]["NoteView"] | null;
             briefed: components["schemas"]["BriefedView"] | null;
             supervision: components["schemas"]["SupervisionView"] | null;
@@ -2256,6 +2298,15 @@ export interface components {
             goal: string;
             at: string;
             woken: boolean;
+        };
+        PendingPromptView: {
+            id: string;
+            summary: string;
+            at: string;
+            by: string;
+            via: string;
+            status: string;
+            reason: string;
         };
         NoteView: {
             text: string;
@@ -2561,6 +2612,15 @@ export interface components {
             agent: string;
             /** @default null */
             draft_restored?: boolean | null;
+            /** @default  */
+            prompt_id?: string;
+        };
+        Cancelled: {
+            status: string;
+            agent_id: string;
+            agent: string;
+            prompt_id: string;
+            summary: string;
         };
         Interrupted: {
             status: string;
@@ -2981,6 +3041,8 @@ export interface components {
             id?: string;
             /** @default false */
             keep_draft?: boolean;
+            /** @default false */
+            when_idle?: boolean;
         };
         NewMission: {
             goal: string;

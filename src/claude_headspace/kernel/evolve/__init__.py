@@ -27,6 +27,7 @@ from claude_headspace.kernel.evolve import (
     missions,
     notifications,
     observations,
+    pending_prompts,
     reported_ends,
     sessions,
     tools,
@@ -70,6 +71,8 @@ APPLIES_AFTER_END = (
     acts.WorkerEnded,
     acts.AgentArchived,
     acts.WorktreeObserved,
+    acts.PromptFinished,
+    acts.PromptCancelled,
 )
 """Facts that also apply to an agent that has ended."""
 
@@ -218,9 +221,13 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.AgentSeen: agent_acts.agent_seen,
     acts.WorktreeObserved: agent_acts.worktree_observed,
     acts.AgentClosed: agent_acts.agent_closed,
-    acts.TextTyped: agent_acts.recorded_only,
+    acts.TextTyped: pending_prompts.text_typed,
     acts.EscPressed: agent_acts.recorded_only,
     acts.TypingFailed: agent_acts.recorded_only,
+    acts.PromptScheduled: pending_prompts.prompt_scheduled,
+    acts.PromptDelayed: pending_prompts.prompt_delayed,
+    acts.PromptFinished: pending_prompts.prompt_finished,
+    acts.PromptCancelled: pending_prompts.prompt_cancelled,
     facts.RemoteActionStep: agent_acts.remote_action_step,
     acts.AgentImported: agent_acts.agent_imported,
     acts.StopRequested: agent_acts.stop_requested,

@@ -29,7 +29,7 @@ COMMANDS = (
     Command("restart", ".new:restart", "Start the client of agents again."),
     Command("peek", ".peek:peek", "Show the screen of an agent, without going there."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent.", ("attach",)),
-    Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
+    Command("send", ".send:send", "Type a prompt into the terminal of an agent, or of several."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),
     Command("stop", ".stop:stop", "End the client of an agent."),
     Command("archive", ".stop:archive", "Take ended agents off the board."),
@@ -65,6 +65,22 @@ COMMANDS = (
 )
 
 GROUPS = (
+    Group(
+        "queue",
+        "List prompts that wait until their agent is idle.",
+        (Command("cancel", ".queue:cancel", "Cancel the prompts that wait for an agent, or one of them."),),
+        ".queue:list_queue",
+    ),
+    Group(
+        "prompt",
+        "Save prompts that you send often.",
+        (
+            Command("save", ".saved_prompts:save", "Save a prompt under a name, for `headspace send --saved`."),
+            Command("list", ".saved_prompts:list_prompts", "List the saved prompts."),
+            Command("show", ".saved_prompts:show", "Print a saved prompt."),
+            Command("remove", ".saved_prompts:remove", "Remove a saved prompt."),
+        ),
+    ),
     Group(
         "effort",
         "Manage efforts: work that spans several sessions.",

@@ -8,6 +8,7 @@ from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.cli.presentation.prompts import pending_texts
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
 from claude_headspace.surfaces.text.clients import answer_limit
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, dollars, one_line, parse_timestamp
@@ -57,6 +58,7 @@ def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -
         lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     for wait in agent["waits"]:
         lines += [EMPTY_LINE, *wait_lines(wait, now, width, agent)]
+    lines += section("Pending prompts", pending_texts(agent, now), width)
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
