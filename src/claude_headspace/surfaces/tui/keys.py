@@ -21,6 +21,7 @@ KEYS = (
     Key("x", "x", "interrupt", "interrupt the agent (Esc); press twice, half a second apart"),
     Key("r", "r", "resume", "resume an ended agent", "resume"),
     Key("slash", "/", "filter", "filter by name, project, state, client or text", "filter"),
+    Key("f", "f", "search", "search the texts of all agents, and jump to or resume one", "search"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
     Key("c", "c", "changes", "show what the agent changed", "changes"),
     Key("p", "p", "toggle_preview", "show the agent's screen, live; without tmux its last message", "preview"),
