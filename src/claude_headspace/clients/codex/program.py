@@ -19,4 +19,9 @@ PROGRAM = Program(
     transcript_dir="sessions",
     pastes_prompts=True,
     reports_at_start=False,
+    reports_resume=False,
+    shared_session=(
+        "`codex resume {}` opens it in this terminal. "
+        "Codex ends it about a minute after its last terminal was closed; then `headspace resume` works."
+    ),
 )
