@@ -381,14 +381,14 @@ class Top(Navigation):
         self.show_message(Span(text, "dim"))
 
     def action_answer(self) -> None:
-        """Open the panel for the newest wait that can be answered here."""
+        """Open the panel for the first wait that can be answered here."""
         agent = self.agents.selected
         if agent is None:
             return
         wait = answerable_wait(agent)
         if wait is None:
             limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
-            text = limits[-1] or "It can only be answered in its terminal."
+            text = limits[0] or "It can only be answered in its terminal."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
         else:
             self._open_panel(agent, wait)

@@ -248,10 +248,11 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
         parts = (_undelivered(wait), "Answer it in the terminal of the agent.", answer_limit(agent, wait))
         return " ".join(filter(None, parts))
+    which = f"{name} -w {wait['id']}" if len(agent["waits"]) > 1 else name
     how = {
-        "question": f"headspace answer {name} ANSWER",
-        "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
-    }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
+        "question": f"headspace answer {which} ANSWER",
+        "elicitation": f"headspace answer {which} --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], f"headspace approve {which}, or headspace deny {which}")
     return f"{_undelivered(wait)} Try again: {how}" if wait.get("undelivered") else how
 
 
