@@ -377,6 +377,11 @@ def test_the_end_of_the_daemon_releases_the_client(tmp_path: Path, client_pid: i
         asking.daemon = daemon
         assert asking.agent["state"] == "waiting"
         assert not asking.held()
+        why = "Headspace was stopped or restarted while the dialog was open."
+        shown = " ".join(asking.headspace("show", asking.agent["name"]).stdout.split())
+        assert f"Answer it in the terminal of the agent. {why}" in shown
+        refused = asking.headspace("approve", asking.agent["name"], check=False)
+        assert (refused.returncode, refused.stderr.startswith(why)) == (1, True)
         assert daemon.verified()
 
 

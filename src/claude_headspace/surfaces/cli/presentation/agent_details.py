@@ -215,7 +215,8 @@ def _complete_request(wait: Json, width: int, name: str) -> list[Line]:
     lines += [line("  ", *each) for each in request_lines(wait, width - 2)]
     if not wait["request"]["complete"]:
         lines.append(dim(f"  `headspace show {name} --full` shows everything that Headspace has."))
-    return lines + [line("  ", *each) for each in suggestion_lines(wait["suggestions"], width - 2)]
+    offered = wait["suggestions"] if wait["held_until"] else ()
+    return lines + [line("  ", *each) for each in suggestion_lines(offered, width - 2)]
 
 
 _FIELDS = {
