@@ -100,6 +100,19 @@ def test_a_resumed_client_that_does_not_report_is_idle(tmux: Terminal, tmp_path:
     assert tmux.daemon.agent(agent["id"])["end_reason"] == "exited with 3"
 
 
+def test_a_client_that_still_starts_gets_no_prompt(tmux: Terminal, tmp_path: Path) -> None:
+    """The refusal does not claim that a dialog is open."""
+    program = tmp_path / "opencode"
+    program.write_text(OPEN_PROGRAM)
+    program.chmod(0o755)
+    pane = tmux.start(f"PATH={tmp_path}:{tmux.env['PATH']} headspace run opencode --name slow-start")
+    tmux.agent_in(pane, "starting")
+    refused = run_in(tmux, "send", "slow-start", "Hello")
+    assert "does not show its input box yet: its client is starting" in refused.stderr
+    assert "Try again in a few seconds." in refused.stderr
+    tmux.keys(pane, "Enter")
+
+
 def test_an_agent_that_runs_without_a_known_terminal_is_not_resumed(tmux: Terminal, tmp_path: Path) -> None:
     """The refusal does not name `jump`, which could not switch to it."""
     session = {"session_id": "elsewhere-thread", "cwd": str(tmp_path)}

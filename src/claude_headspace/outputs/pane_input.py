@@ -42,6 +42,11 @@ def _may_await_prompt(agent: Agent) -> bool:
     return agent.wrapper_pid is not None and not program_of(agent.client).reports_at_start
 
 
+def _is_starting(agent: Agent) -> bool:
+    """Whether the client was started or resumed and has not reported yet."""
+    return agent.wrapper_pid is not None and agent.pid is None
+
+
 def shows_dialog(agent: Agent) -> bool:
     """Whether the client shows a dialog. A question in plain text is none: its turn ended."""
     return any(not wait.asked_in_text for wait in agent.waits)
@@ -173,6 +178,12 @@ def _read_box(agent: Agent, pane: tmux.Pane) -> InputBox | None:
 def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
     """Return the input box if a text can be typed into it, perhaps after its draft is stashed."""
     box = _wait_for(agent, pane, lambda box: box is not None)
+    if box is None and _is_starting(agent):
+        raise Refused(
+            "no_input_box",
+            f"{agent.name} does not show its input box yet: its client is starting, or asks something at its start.",
+            f"Try again in a few seconds. `headspace jump {agent.name}` shows its terminal.",
+        )
     if box is None:
         raise Refused(
             "no_input_box",

@@ -62,6 +62,13 @@ def test_a_written_file_is_compared_with_the_present_one() -> None:
     assert edit_diff(write, "f", None).startswith("--- /dev/null")
 
 
+def test_a_file_that_the_call_adds_is_not_called_unreadable() -> None:
+    """Its text is complete. Whether the file exists is not known."""
+    found = own_diff(RequestedEdit(path="f", content="a\n", added=True), "f", "its hook has ended")
+    assert found.startswith("# a new file, according to the request; whether it exists already was not checked\n---")
+    assert "not readable" not in found
+
+
 def test_own_texts_are_shown_if_the_file_is_not_readable() -> None:
     """The first line gives the reason; the replacements follow under one header."""
     found = own_diff(edit(Replacement("a\n", "b\n"), Replacement("c\n", "d\n")), "f", "permission denied")

@@ -17,6 +17,7 @@ from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.redaction.redactor import REDACTED
 
 DELETED_COMMENT = "# the whole file is deleted; the request does not contain its text"
+ADDED_COMMENT = "# a new file, according to the request; whether it exists already was not checked"
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 
 
@@ -41,6 +42,8 @@ class RequestedEdit(msgspec.Struct, frozen=True, kw_only=True):
     """The new path of a file that is moved."""
     deleted: bool = False
     """The whole file is deleted."""
+    added: bool = False
+    """The file is new, according to the call."""
 
 
 class RequestedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +112,12 @@ def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
         parts.append(f"{format_diff(name, (), deleted=True)}{DELETED_COMMENT}\n")
     first, *others = [part for part in parts if part] or [""]
     body = _rename(edit) + "".join((first, *(_without_header(part) for part in others)))
-    return f"# file not readable: {mark_controls(problem)}; line numbers are relative\n{_with_comment(body)}"
+    return f"{_first_line(edit, problem)}\n{_with_comment(body)}"
+
+
+def _first_line(edit: RequestedEdit, problem: str) -> str:
+    """Why a diff is not one of the file. The text of a new file is complete without it."""
+    return ADDED_COMMENT if edit.added else f"# file not readable: {mark_controls(problem)}; line numbers are relative"
 
 
 def _rename(edit: RequestedEdit) -> str:
