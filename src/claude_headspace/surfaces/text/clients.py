@@ -9,7 +9,7 @@ from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.tools import FILE_KINDS, KNOWN_TOOLS
 from claude_headspace.surfaces.text.formatting import Json
 
-NOT_HELD = "Headspace was not running when the dialog opened, or its settings do not let it wait for an answer."
+NOT_HELD = "Headspace did not run when the dialog opened, or does not wait for answers."
 """Why a dialog that Headspace could have answered cannot be answered, if no other reason is recorded."""
 
 

@@ -225,7 +225,7 @@ def test_a_dialog_that_was_never_held_says_why() -> None:
     wait["request"] = {"text": "make", "diff": "", "arguments": {}, "complete": True, "left_out": 0}
     wait["suggestions"] = [{"id": "rule-1", "words": "Allow make", "destination": "this session"}]
     shown = texts(wait_lines(wait, NOW, 200, bare(client="opencode")))
-    assert shown[-1].startswith("  Answer it in the terminal of the agent. Headspace was not running when")
+    assert shown[-1].startswith("  Answer it in the terminal of the agent. Headspace did not run when")
     assert not any("--grant" in each for each in shown)
     offered = texts(wait_lines({**wait, "held_until": LATER}, NOW, 200, bare(client="opencode")))
     assert any("--grant" in each for each in offered)
