@@ -42,7 +42,7 @@ def test_disabled_and_removed_hooks_are_reported(tmp_path: Path) -> None:
         local.parent.mkdir(exist_ok=True)
         local.write_text(json.dumps({"disableAllHooks": True}))
         assert "disableAllHooks" in wait_until(lambda: problems(workspace), "the report")[0]["text"]
-        assert "guards off since" in " ".join(workspace.headspace("status").stdout.split()).replace(
+        assert "guards off in Claude Code since" in " ".join(workspace.headspace("status").stdout.split()).replace(
             "guards  ", "guards "
         )
         client.write("First")

@@ -113,6 +113,7 @@ def test_a_draft_is_never_mixed_with_a_prompt(tmp_path: Path, version: str) -> N
         assert kept.stdout == f"{name} received the prompt. The draft is back in its input box.\n", kept.stderr
         assert "Pasted text" in client.input
         client.press("C-u")
+        wait_until(lambda: "Pasted text" not in client.input, "an empty input box")
         workspace.agent("idle")
         taken = workspace.headspace("send", name, "/model")
         assert taken.stdout == f"{name} received the prompt.\n", taken.stderr

@@ -70,7 +70,7 @@ class Load:
         reply = client.post(event, {"session_id": session, "cwd": f"/projects/{session}", "mark": mark, **fields})
         if reply.status == 200:
             self.acknowledged.append(mark)
-            self.states[session] = reply.json()["state"] or self.states[session]
+            self.states[session] = reply.json()["state"] or self.states.get(session, "")
         else:
             self.unexpected.append(f"{reply.status} {reply.body!r}")
             raise OSError("refused: the daemon is stopping")

@@ -111,11 +111,11 @@ def test_settings_that_turn_hooks_off_are_reported(
     assert [text in each["text"] for each in found] == [True]
     assert abs(datetime.now(UTC) - datetime.fromisoformat(found[0]["since"])) < timedelta(minutes=2)
     shown = status(hooks.home)
-    assert "guards off since" in shown
+    assert "guards off in Claude Code since" in shown
     assert text in shown
     path.unlink() if before is None else path.write_text(before)
     wait_until(lambda: not problems(daemon), "the end of the report")
-    assert "guards were off" in daemon.status["troubles"][-1]["reason"]
+    assert "guards were off in Claude Code" in daemon.status["troubles"][-1]["reason"]
     assert text in daemon.status["troubles"][-1]["reason"]
 
 

@@ -96,7 +96,7 @@ def test_search_and_log_are_filtered_by_client(pages: Pages, daemon: RunningDaem
     page.goto(f"{daemon.url}/logging")
     expect(page.get_by_test_id("anomalies")).to_have_text("1 Claude Code 1")
     page.get_by_role("combobox", name="Client").select_option("codex")
-    expect(page.get_by_text("No events yet")).to_be_visible()
+    expect(page.get_by_text("No event matches the filter")).to_be_visible()
 
 
 def test_terminal_controls_say_what_the_client_cannot_do(pages: Pages, daemon: RunningDaemon) -> None:
