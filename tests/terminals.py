@@ -96,6 +96,8 @@ def erase():
 
 sys.stdout.write("\x1b[?2004h\x1b]0;fake\x07")
 draw("")
+while (gate := os.environ.get("FAKE_CLIENT_GATE")) and not os.path.exists(gate):
+    select.select([], [], [], 0.02)
 fire("SessionStart", source="resume" if "--resume" in args else "startup")
 text, stash, pasting, raw = "", "", False, b""
 try:

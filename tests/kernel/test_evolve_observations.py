@@ -7,7 +7,7 @@ from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import ClientReported, ClientVanished, Event, Meta
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Ask
-from tests.kernel.story import Story, in_subagent, question, running, time_at
+from tests.kernel.story import Story, in_subagent, plan, question, running, time_at
 
 
 @pytest.fixture
@@ -97,6 +97,15 @@ def test_busy_after_a_dialog_closes_it(story: Story) -> None:
     story.asks_permission(at=4.05)
     reports(story, "busy", at=7)
     assert (story.board, story.open_calls) == (("working", None), ["t1"])
+
+
+def test_a_plan_is_approved_although_busy_closed_its_dialog(story: Story) -> None:
+    """The registry can show the approval before the call ends: the turn of the user is added all the same."""
+    story.hook("PreToolUse", at=4, **plan("q1"))
+    reports(story, "busy", at=7)
+    assert story.board == ("working", None)
+    story.hook("PostToolUse", at=7.2, **plan("q1"))
+    assert story.turns[-2:] == [("AGENT", "QUESTION", "1. Do it"), ("USER", "ANSWER", "Plan approved")]
 
 
 def test_busy_closes_a_subagents_dialog_too(story: Story) -> None:

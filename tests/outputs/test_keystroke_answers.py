@@ -2,17 +2,20 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from claude_headspace.clients.dialog_readers import DIALOG_READERS
 from claude_headspace.kernel.agent import Agent, Project, Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer
-from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
+from claude_headspace.outputs.keystroke_answers import KeystrokeChannel, is_stopped
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.tmux import Refused
 from tests.support import running_daemon, wait_until
@@ -22,8 +25,8 @@ pytestmark = needs_tmux
 
 PROGRAM = r'''
 """Shows a permission as Copilot CLI does, and records the answer."""
-import json, os, sys, termios, tty
-command, result = sys.argv[1], sys.argv[2]
+import json, os, sys, termios, time, tty
+command, result, until = sys.argv[1], sys.argv[2], sys.argv[3]
 labels, refusal = ["Yes", "Yes, and do not ask again"], "No, and tell Copilot what to do differently"
 old = termios.tcgetattr(0)
 tty.setcbreak(0)
@@ -52,6 +55,8 @@ try:
         elif selected == 2:
             typed += key.decode()
         draw()
+    while until and not os.path.exists(until):
+        time.sleep(0.05)
     json.dump([selected, typed], open(result, "w"))
     sys.stdout.write("\x1b[H\x1b[2Jdone\r\n")
     sys.stdout.flush()
@@ -66,13 +71,16 @@ WAIT = Wait(id="w", agent_id="a", kind="permission", text="bash: touch x", opene
 class Shown:
     """A client with an open dialog, and the channel that answers it."""
 
-    def __init__(self, tmux: Terminal, folder: Path, command: str) -> None:
+    def __init__(self, tmux: Terminal, folder: Path, command: str, until: Path | None = None) -> None:
+        """`until`: the client does not react to an answer until this file exists."""
         self.tmux, self.result = tmux, folder / "answer.json"
         source = folder / "dialog.py"
         source.write_text(PROGRAM)
-        self.pane = tmux.start(f"{sys.executable} {source} '{command}' {self.result}")
+        # A shell is the process of the pane, as for people: tmux continues its own child as soon as that is suspended.
+        self.pane = tmux.start(f"{sys.executable} {source} '{command}' {self.result} '{until or ''}'; true")
         tmux.wait_for(self.pane, "to navigate")
-        pid = int(tmux.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
+        shell = int(tmux.tmux("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
+        pid = psutil.Process(shell).children()[0].pid
         project = Project("p", "p", "/p")
         self.agent = Agent(
             id="a",
@@ -152,6 +160,31 @@ def test_a_screen_without_a_dialog_gets_no_keys(shown: Shown) -> None:
     shown.tmux.wait_for(shown.pane, "done")
     with pytest.raises(Refused, match="no dialog"):
         shown.answer(Answer(decision="allow"))
+
+
+def test_a_suspended_client_gets_no_keys(shown: Shown) -> None:
+    """It would take them when it continues, although the person was told that it did not receive the answer."""
+    pid = shown.agent.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: is_stopped(pid), "a suspended client")
+    try:
+        with pytest.raises(Refused, match="suspended"):
+            shown.answer(Answer(decision="allow"))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    shown.answer(Answer(decision="deny", message="not now"))
+    assert shown.given() == [2, "not now"]
+
+
+def test_a_dialog_that_stays_open_is_reported_as_unconfirmed(tmp_path: Path) -> None:
+    """The client has the keys, and may take them later."""
+    with running_daemon(tmp_path / "home") as daemon, terminal(tmp_path / "terminal", daemon) as tmux:
+        busy = Shown(tmux, tmp_path, "touch x", until=tmp_path / "ready")
+        with pytest.raises(Refused, match="it may still take the answer"):
+            busy.answer(Answer(decision="allow"))
+        (tmp_path / "ready").touch()
+        assert busy.given() == [0, ""]
 
 
 def test_a_pane_of_another_program_gets_no_keys(shown: Shown) -> None:

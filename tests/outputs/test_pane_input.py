@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
+from claude_headspace.clients.input_box import InputBox
 from claude_headspace.kernel.agent import AgentState, Wait
-from claude_headspace.outputs.pane_input import require_ready
+from claude_headspace.outputs.pane_input import require_no_draft, require_ready
 from claude_headspace.outputs.tmux import Refused, find_agent_pane
 from tests.kernel.story import new_agent
 
@@ -34,6 +35,18 @@ def test_an_agent_at_a_dialog_gets_no_prompt(pane: str | None, hint: str) -> Non
     with pytest.raises(Refused, match="waits at a dialog") as refusal:
         require_ready(new_agent(state=AgentState.WAITING, waits=(WAIT,), tmux_pane=pane))
     assert hint in refusal.value.hint
+
+
+@pytest.mark.parametrize("client", ["claude-code", "copilot", "gemini"])
+def test_an_agent_in_shell_mode_gets_no_prompt(client: str) -> None:
+    """Nothing can be sent or deleted there: Esc leaves the mode."""
+    agent = new_agent(client=client)
+    with pytest.raises(Refused, match="shell mode") as refusal:
+        require_no_draft(agent, InputBox("!"), keep_draft=True)
+    assert "Press Esc" in refusal.value.hint
+    with pytest.raises(Refused, match="a draft in its input box: “!ls”"):
+        require_no_draft(agent, InputBox("!ls"), keep_draft=False)
+    require_no_draft(agent, InputBox(""), keep_draft=False)
 
 
 def test_an_agent_in_a_shared_process_has_no_terminal_of_its_own() -> None:

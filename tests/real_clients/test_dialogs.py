@@ -1,13 +1,17 @@
 """Dialogs that show a call in another way than the call itself, answered through Headspace."""
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from claude_headspace.outputs.keystroke_answers import NOT_SHOWN
 from tests.real_client.client import Client
 from tests.real_client.model import Block, Script, reply, text, tool
 from tests.real_client.workspace import Workspace
-from tests.real_clients.homes import CopilotHome, GeminiHome
+from tests.real_clients.homes import CopilotHome, GeminiHome, OtherHome
 from tests.real_clients.test_control import opened
 from tests.support import wait_until
 
@@ -70,6 +74,78 @@ def test_files_that_gemini_writes_and_edits(tmp_path: Path) -> None:
         answer(workspace, decision="allow")
         workspace.agent("idle")
         assert (project / "notes").read_text() == "one\nzwei\nthree\n"
+
+
+def shown_diff(workspace: Workspace) -> str:
+    """The diff of the open wait. The command line shows it without a remark about the file."""
+    [wait] = workspace.held()
+    shown = workspace.headspace("show", workspace.agent("waiting")["name"]).stdout
+    assert "+one" in shown
+    assert "not readable" not in shown
+    diff: str = workspace.daemon.get(f"/api/waits/{wait['id']}").json()["request"]["diff"]
+    return diff
+
+
+def test_a_file_that_gemini_overwrites_is_shown_with_its_old_text(tmp_path: Path) -> None:
+    """Nobody approves the loss of lines that are not shown."""
+    notes = tmp_path / "home" / "shop" / "notes.txt"
+    write = tool("write_file", file_path=str(notes), content="one\n")
+    with opened(tmp_path, GeminiHome, {"Write it": [reply(write), reply(text("Written."))]}) as workspace:
+        notes.write_text("precious\nlines\n")
+        prompt(started(workspace), "Write it")
+        assert shown_diff(workspace) == "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1 @@\n-precious\n-lines\n+one\n"
+
+
+def test_a_file_that_copilot_creates_is_shown_as_a_new_one(tmp_path: Path) -> None:
+    """Copilot CLI itself refuses to create a file that exists."""
+    create = tool("create", path=str(tmp_path / "home" / "shop" / "notes.txt"), file_text="one\n")
+    with opened(tmp_path, CopilotHome, {"Write it": [reply(create), reply(text("Written."))]}) as workspace:
+        prompt(started(workspace), "Write it")
+        assert shown_diff(workspace) == "--- /dev/null\n+++ b/notes.txt\n@@ -0,0 +1 @@\n+one\n"
+
+
+def test_copilot_is_denied_without_words(tmp_path: Path) -> None:
+    """Headspace types a word, because the dialog needs one. It is no turn of the user."""
+    command = tool("bash", command="touch made", description="make it")
+    with opened(tmp_path, CopilotHome, {"Make it": [reply(command), reply(text("I did not."))]}) as workspace:
+        prompt(started(workspace), "Make it")
+        answer(workspace, decision="deny")
+        assert workspace.user_turns(workspace.agent("idle")) == ["Make it"]
+
+
+def test_a_suspended_client_gets_no_answer(tmp_path: Path) -> None:
+    """The answer fails with the reason. Nothing happens when the client continues, and it can be answered then.
+
+    Gemini CLI has a process above it in its pane. tmux continues its own child as soon as that is suspended.
+    """
+    command = tool("run_shell_command", command="touch made", description="make it")
+    with opened(tmp_path, GeminiHome, {"Make it": [reply(command), reply(text("Made."))]}) as workspace:
+        prompt(started(workspace), "Make it")
+        workspace.held()
+        agent = workspace.agent("waiting")
+        os.kill(agent["pid"], signal.SIGSTOP)
+        try:
+            done = workspace.headspace("approve", agent["name"])
+        finally:
+            os.kill(agent["pid"], signal.SIGCONT)
+        assert done.returncode != 0
+        assert "suspended" in done.stderr
+        assert workspace.headspace("approve", agent["name"]).returncode == 0
+        workspace.agent("idle")
+        assert (tmp_path / "home" / "shop" / "made").exists()
+
+
+@pytest.mark.parametrize("home", [CopilotHome, GeminiHome])
+def test_shell_mode_is_left_with_escape(tmp_path: Path, home: type[OtherHome]) -> None:
+    """`send` is refused with that hint, and works afterwards."""
+    with opened(tmp_path, home, {"Say hello": [reply(text("Hello."))]}) as workspace:
+        client = started(workspace)
+        client.press("!")
+        name = workspace.agent("idle")["name"]
+        wait_until(lambda: "shell mode" in workspace.headspace("send", name, "Say hello").stderr, "the refusal")
+        client.press("Escape")
+        done = wait_until(lambda: workspace.headspace("send", name, "Say hello").stdout, "the prompt to be taken")
+        assert done == f"{name} received the prompt.\n"
 
 
 def test_several_questions_of_gemini(tmp_path: Path) -> None:

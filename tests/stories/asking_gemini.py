@@ -34,6 +34,25 @@ class AskingGemini:
         self.daemon.post("notification", {**common, **asks}, trusted)
         return self.agent
 
+    def ask_to_write(self, path: Path, content: str, *, trusted: bool = True) -> dict[str, Any]:
+        """Show the dialog of a call that writes a whole file; the wait with its request."""
+        common = {"session_id": "one", "cwd": str(self.home)}
+        send, headers = self.daemon.post if trusted else self.daemon.curl, {"X-Headspace-Client": "gemini"}
+        given = {"file_path": str(path), "content": content}
+        details = {"type": "edit", "title": f"Confirm Write: {path.name}", "filePath": str(path), "newContent": content}
+        send("before-agent", {**common, "prompt": "Go"}, headers)
+        send("before-tool", {**common, "tool_name": "write_file", "tool_input": given}, headers)
+        send("notification", {**common, "notification_type": "ToolPermission", "details": details}, headers)
+        found: dict[str, Any] = self.daemon.get(f"/api/waits/{self.wait['id']}").json()
+        return found
+
+    def end_write(self, path: Path, content: str) -> None:
+        """The call was allowed in the terminal, and has ended."""
+        given = {"file_path": str(path), "content": content}
+        ended = {"tool_name": "write_file", "tool_input": given, "tool_response": {"llmContent": "done"}}
+        headers = {"X-Headspace-Client": "gemini"}
+        self.daemon.post("after-tool", {"session_id": "one", "cwd": str(self.home), **ended}, headers)
+
     def ask_in_pane(self) -> str:
         """Show a dialog that seems answerable until the pane is looked for; the name of the agent."""
         place = {"X-Headspace-Client-Pid": str(self._process.pid), "X-Headspace-Tmux-Pane": "%999"}

@@ -20,6 +20,18 @@ from pathlib import Path
 seen = {"arguments": sys.argv[1:], "env": dict(os.environ)}
 Path(__file__ + ".seen").write_text(json.dumps(seen))
 """
+LOCKS_ITS_SESSION = """
+import os, time
+from pathlib import Path
+folder = Path({sessions!r}, "locked")
+folder.mkdir(parents=True)
+lock = folder / f"inuse.{{os.getpid()}}.lock"
+lock.write_text(str(os.getpid()))
+while not (folder / "end").exists():
+    time.sleep(0.05)
+lock.unlink()
+"""
+"""A client whose lock file is seen long before its first hook."""
 CLIENTS = ("codex", "opencode", "copilot", "gemini")
 
 
@@ -147,6 +159,25 @@ def test_a_mission_runs_in_the_chosen_client(tmux: Terminal, options: tuple[str,
     assert "Count the tests" in started["arguments"][-1]
     assert started["env"]["MISSION_EXECUTION_ID"] == mission["id"]
     assert tmux.daemon.agent(mission["workers"][0]["id"])["client"] == "codex"
+
+
+def test_a_mission_is_one_agent_although_its_client_is_seen_before_its_first_hook(tmux: Terminal) -> None:
+    """The lock file of the client is that of the agent that was registered for the mission."""
+    sessions, program = tmux.daemon.home / ".copilot/session-state", tmux.folder / "bin/copilot"
+    before, others = program.read_text(), {agent["id"] for agent in tmux.daemon.agents()}
+    program.write_text(f"#!{sys.executable}\n{LOCKS_ITS_SESSION.format(sessions=str(sessions))}")
+    try:
+        done = run_in(tmux, "mission", "start", "Count the tests", "--json", "--client", "copilot")
+        assert done.returncode == 0, done.stderr
+        worker = json.loads(done.stdout)["workers"][0]["id"]
+        wait_until(lambda: tmux.daemon.agent(worker)["session_id"] == "locked", "the session of the worker")
+        assert {agent["id"] for agent in tmux.daemon.agents()} - others == {worker}
+        assert tmux.daemon.agent(worker)["state"] == "idle"
+    finally:
+        program.write_text(before)
+        (sessions / "locked").mkdir(parents=True, exist_ok=True)
+        (sessions / "locked/end").touch()
+    wait_until(lambda: tmux.daemon.agent(worker)["state"] == "ended", "the end of the worker")
 
 
 @pytest.fixture

@@ -198,14 +198,35 @@ def test_headspace_protects_itself(tmp_path: Path) -> None:
             assert decision(ask(hooks, command, cwd=str(project))) == "ask", command
 
 
+def test_a_call_without_a_session_is_judged_by_the_rules(tmp_path: Path) -> None:
+    """The client may have renamed the field: neither is every call denied, nor is any let through unjudged."""
+    asks = {"X-Headspace-Client": "gemini", "X-Headspace-Reply": "hook"}
+    with running_daemon(tmp_path) as daemon:
+        hooks = Hooks(tmp_path)
+        wait_for_the_guard(daemon)
+        for command, expected in (("ls", None), ("sudo ls", "ask"), ("rm -rf /", "deny")):
+            body = json.dumps({"sessionID": "one", "tool_name": "Bash", "tool_input": {"command": command}})
+            assert decision(json.loads(hooks.fire("PreToolUse", body.encode()) or b"{}")) == expected
+        for command, expected in (("ls", None), ("rm -rf /", "deny")):
+            body = json.dumps({"tool_name": "run_shell_command", "tool_input": {"command": command}})
+            reply = daemon.post("BeforeTool", body.encode(), asks)
+            assert reply.status == (200 if expected else 204)
+            assert json.loads(reply.body or b"{}").get("decision") == expected
+        assert daemon.post("BeforeAgent", {"prompt": "Go"}, asks).status == 204
+        assert daemon.agents() == []
+        stored = [(event["client"], event["agent_id"]) for event in daemon.events()]
+        assert stored == [("claude-code", "")] * 3 + [("gemini", "")] * 3
+        assert daemon.status["anomalies_by_client"] == {"claude-code": 3, "gemini": 3}
+        assert daemon.verified()
+
+
 def test_a_call_that_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
-    """Numbers without end, deep nesting, no session, a body that is too large, no JSON: never let through unasked."""
+    """Numbers without end, deep nesting, a body that is too large, no JSON: never let through unasked."""
     bodies = {
         "1e999": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "sudo ls", "n": 1e999}}',
         "digits": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "sudo"}, "n": '
         + "9" * 5_000
         + "}",
-        "no session": '{"tool_name": "Bash", "tool_input": {"command": "ls"}}',
         "no JSON": '{"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "ls',
         "too large": json.dumps({"session_id": "one", "tool_name": "Bash", "tool_input": {"command": "x" * 2_000_000}}),
     }

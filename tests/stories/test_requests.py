@@ -10,6 +10,7 @@ import pytest
 from claude_headspace.surfaces.auth.tokens import Scope
 from claude_headspace.surfaces.client.api_client import ApiClient
 from tests.stories.asking_client import COMMAND, QUESTIONS, AskingClient, Hook, printed
+from tests.stories.asking_gemini import AskingGemini
 from tests.support import running_daemon, wait_until
 
 LINES = [f"line {number}\n" for number in range(1, 41)]
@@ -206,10 +207,42 @@ def test_the_file_is_not_compared_after_the_dialog(asking: AskingClient) -> None
     wait = details(asking, "Edit", given)
     end(asking, "Edit", given)
     diff = shown(asking, wait["id"])["request"]["diff"]
-    assert diff.startswith(
-        "# file not readable: its dialog cannot be answered through Headspace; line numbers are relative\n"
-    )
+    assert diff.startswith("# file not readable: the request is closed, and the file may have changed since; ")
     assert "line 17" not in diff
+
+
+def test_a_file_that_a_client_without_held_hooks_overwrites_is_shown_with_its_old_text(tmp_path: Path) -> None:
+    """Also by the command line. After the dialog, the diff says that the old text is not known."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("precious\nlines\n")
+    with running_daemon(tmp_path) as daemon, AskingGemini(tmp_path, daemon) as gemini:
+        wait = gemini.ask_to_write(notes, "one\n")
+        expected = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1 @@\n-precious\n-lines\n+one\n"
+        assert (wait["request"]["text"], wait["request"]["diff"]) == ("write_file notes.txt", expected)
+        assert "-precious" in gemini.headspace("show", gemini.agent["name"]).stdout
+        gemini.end_write(notes, "one\n")
+        closed = daemon.get(f"/api/waits/{wait['id']}").json()["request"]["diff"].splitlines()
+    assert closed[0].startswith("# file not readable: the request is closed")
+    assert closed[1].startswith("# writes the whole file; if it exists, its old text is not known here")
+    assert closed[2:] == ["--- a/notes.txt", "+++ b/notes.txt", "@@ -0,0 +1 @@", "+one"]
+
+
+def test_a_file_that_cannot_be_shown_is_said_to_be_overwritten(tmp_path: Path) -> None:
+    """It exists, so its old text would be lost."""
+    (tmp_path / "data.bin").write_bytes(b"\0\1")
+    with running_daemon(tmp_path) as daemon, AskingGemini(tmp_path, daemon) as gemini:
+        diff = gemini.ask_to_write(tmp_path / "data.bin", "one\n")["request"]["diff"].splitlines()
+    assert diff[0].startswith("# file not readable: it is a binary file")
+    assert diff[1].startswith("# overwrites an existing file; its old text is not known here")
+
+
+def test_no_file_is_read_for_an_event_without_the_token(tmp_path: Path) -> None:
+    """Any program can send one, with any path."""
+    (tmp_path / "notes.txt").write_text("precious\n")
+    with running_daemon(tmp_path) as daemon, AskingGemini(tmp_path, daemon) as gemini:
+        diff = gemini.ask_to_write(tmp_path / "notes.txt", "one\n", trusted=False)["request"]["diff"]
+    assert diff.startswith("# file not readable: the request was reported without the token of this installation")
+    assert "precious" not in diff
 
 
 def test_secrets_are_redacted_and_marked(asking: AskingClient) -> None:

@@ -1,5 +1,6 @@
 """Agents in real terminals: run, send, jump and resume, in a separate tmux server."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -50,6 +51,21 @@ def test_a_sent_text_arrives_once_and_unchanged(tmux: Terminal, text: str) -> No
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{agent['name']} received the prompt.\n"
     assert tmux.prompts()[before:] == [text.strip()] or tmux.prompts()[before:] == [text]
+    tmux.keys(pane, "/exit", "Enter")
+
+
+def test_a_prompt_waits_for_a_client_that_was_just_started(tmux: Terminal) -> None:
+    """Its input box is shown before its first hook has fired: the prompt arrives after it."""
+    gate = tmux.folder / "gate"
+    pane = tmux.start(f"FAKE_CLIENT_GATE={gate} headspace run --name early")
+    wait_until(lambda: any(agent["name"] == "early" for agent in tmux.daemon.agents()), "the placeholder")
+    command = [str(tmux.folder / "bin/headspace"), "send", "early", "At once."]
+    sender = subprocess.Popen(command, env=tmux.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        sender.wait(1)
+    gate.touch()
+    assert sender.communicate(timeout=60)[0] == "early received the prompt.\n"
+    assert tmux.prompts()[-1] == "At once."
     tmux.keys(pane, "/exit", "Enter")
 
 

@@ -34,6 +34,14 @@ def test_an_answer_that_the_client_did_not_get_is_an_error(gemini: AskingGemini,
     assert f"Try again: headspace approve {name}" in shown
 
 
+def test_a_client_that_takes_grants_only_in_its_terminal_is_named(gemini: AskingGemini) -> None:
+    """Its own dialog offers more than one call, so the text does not say that the client suggests nothing."""
+    done = gemini.headspace("approve", gemini.ask_in_pane(), "--always")
+    assert done.returncode != 0
+    assert "Gemini CLI takes permanent permissions only in its own dialog." in " ".join(done.stderr.split())
+    assert gemini.wait["answered"] is None
+
+
 def test_the_api_says_why_the_client_did_not_get_an_answer(gemini: AskingGemini) -> None:
     """An error with the reason, also in the wait."""
     gemini.ask_in_pane()

@@ -31,6 +31,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Option, Question
+from claude_headspace.surfaces.client.preview import Preview
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
@@ -327,6 +328,10 @@ class RecordingActions:
         self.is_failing = False
         self.requests: dict[str, Json] = {}
         """By wait: parts of its details that differ from the plain ones."""
+        self.previews: list[str] = []
+        """The agents whose preview was read."""
+        self.screens: dict[str, Preview] = {}
+        """By agent: its preview."""
 
     def _record(self, *call: str) -> ActionResult:
         self.recorded.append(call)
@@ -364,6 +369,10 @@ class RecordingActions:
     def changes(self, agent: Json) -> Json:
         self._record("changes", agent["name"])
         return SAMPLE_CHANGES
+
+    def preview(self, agent: Json) -> Preview:
+        self.previews.append(agent["name"])
+        return self.screens.get(agent["name"]) or Preview(None, problem="It has no terminal.", turns=conversation("x"))
 
     def mark_seen(self, agent: Json) -> None:
         self.recorded.append(("mark_seen", agent["name"]))

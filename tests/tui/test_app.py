@@ -742,7 +742,7 @@ def test_help_shows_all_keys() -> None:
         await user.press("escape")
         await until(user, lambda: "esc close" not in screen_text(app))
 
-    drive(script, width=120, height=40)
+    drive(script, width=120, height=80)
 
 
 def test_quitting() -> None:

@@ -23,7 +23,7 @@ SCENES: dict[str, tuple[tuple[int, int], list[str], str, str]] = {
     "top-why": ((124, 24), ["down", "w"], "dark", "States, newest first"),
     "top-send": ((100, 26), ["down", "down", "s", *"Use SQLite for now."], "dark", "for now."),
     "top-filter": ((100, 20), ["slash", *"api"], "dark", "snug-plover"),
-    "top-help": ((100, 54), ["question_mark"], "dark", "have not seen"),
+    "top-help": ((100, 72), ["question_mark"], "dark", "have not seen"),
     "top-empty": ((80, 14), [], "dark", "headspace run"),
 }
 """Size, keys, theme, and a text that must be visible."""

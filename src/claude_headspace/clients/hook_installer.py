@@ -130,11 +130,13 @@ class HookInstaller:
         """
         files = self.files(path)
         if not files.record.exists() and not self._is_registered(path):
-            yield warning("hooks", "none registered", INSTALL)
+            unreadable = next((each for each in self.settings_problems(files) if each.hint != INSTALL), None)
+            found = unreadable or Problem("none registered", INSTALL, files.settings)
+            yield warning("hooks", found.text, found.hint)
             return
-        found = list(self.settings_problems(files))
-        yield from (failed("hooks", problem.text, problem.hint) for problem in found)
-        if not found:
+        problems = list(self.settings_problems(files))
+        yield from (failed("hooks", problem.text, problem.hint) for problem in problems)
+        if not problems:
             yield ok("hooks", f"{count(len(self.registered), 'event')} registered in {files.settings.name}")
         for problem in self.switches(files):
             report = warning if problem.is_review else failed
@@ -174,7 +176,8 @@ class HookInstaller:
             for problem in self.text.problems(text, files):
                 yield Problem(problem, INSTALL, files.settings)
         except BadConfiguration as error:
-            yield Problem(f"{files.settings} cannot be read, so it has no hooks", error.message, files.settings)
+            hint = f"{error.message} Correct or move the file; then hooks can be installed and removed."
+            yield Problem(f"{files.settings} cannot be read, so it has no hooks", hint, files.settings)
 
 
 @dataclass(frozen=True)

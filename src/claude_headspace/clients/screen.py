@@ -9,6 +9,9 @@ _SKIPPED_PARAMETERS = {"5": 2, "2": 4}
 """After 38, 48 or 58: how many parameters name a colour."""
 _MIN_BORDER = 8
 
+SHELL_MODE = "!"
+"""The draft in an empty input box in shell mode."""
+
 
 class Screen(NamedTuple):
     """The visible text of a pane, with its colours as escape sequences, and the place of the cursor."""

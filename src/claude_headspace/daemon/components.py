@@ -297,7 +297,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     engine, journal, clock, host = inputs.engine, base.journal, base.clock, base.host
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input, base.redactor.text)
-    requests = WaitRequests(read, hooks.held, base.redactor)
+    requests = WaitRequests(read, hooks.held, base.redactor, host)
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,

@@ -27,10 +27,12 @@ from claude_headspace.kernel.claude_os.notices import FACTS_WITH_NOTICE
 from claude_headspace.kernel.claude_os.session_notice import NO_NOTICE, SessionNotice
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
+    NO_SESSION,
     CorrelationKeys,
     Found,
     Identity,
     Strategy,
+    belongs_to_nobody,
     claimed_identities,
     correlate,
     correlation_keys,
@@ -160,8 +162,8 @@ class Batch:
         envelope, event = item.envelope, item.event
         if envelope.delivery_id in self._deliveries:
             return self._duplicate(envelope, event)
-        if envelope.name == PROBE:
-            return self._store_probe(envelope, event)
+        if belongs_to_nobody(envelope, event) and item.submission.agent_id is None:
+            return self._store_for_nobody(envelope, event)
         if envelope.origin is Origin.OPERATOR and envelope.name in EFFORT_ACTS:
             return self._act_on_effort(envelope, event)
         found = self._agents.find([*item.keys.identities.values(), *item.keys.ancestors])
@@ -196,10 +198,11 @@ class Batch:
             if agent is None:
                 raise BadRequest("unknown_agent", f"There is no agent {agent_id}.", "See `headspace list`.", status=404)
             return agent, Strategy.ADDRESSED, item.envelope
-        if isinstance(item.event.fact, AgentRegistered):
-            return None, Strategy.NEW, item.envelope
         keys, envelope = item.keys, item.envelope
         named = {kind: found[identity] for kind, identity in keys.identities.items() if identity in found}
+        if isinstance(item.event.fact, AgentRegistered):
+            registered = named["headspace"].agent if "headspace" in named else None
+            return registered, Strategy.HEADSPACE_ID if registered else Strategy.NEW, envelope
         parents = [found[identity].agent for identity in keys.ancestors if identity in found]
         nearby: list[Agent] = []
         if "session" not in named and (project_id := keys.project_id) is not None:
@@ -345,19 +348,21 @@ class Batch:
 
     # --- records ---
 
-    def _store_probe(self, envelope: Envelope, event: Event) -> Outcome:
-        """A test event is stored and changes nothing."""
+    def _store_for_nobody(self, envelope: Envelope, event: Event) -> Outcome:
+        """An event without an agent is stored and changes nothing. Its tool call is judged by the rules."""
         nobody = create_agent("", envelope, event)
+        declared = as_declared(nobody, envelope, event)
+        verdict = envelope.decisions.verdict or self._functions.judge(envelope, declared)
         record = Record(
-            envelope=envelope,
+            envelope=envelope if verdict is ABSTAIN else decided(envelope, verdict=verdict),
             agent_id=nobody.id,
             strategy=Strategy.NOBODY,
-            anomaly=None,
+            anomaly=None if envelope.name == PROBE else event.anomaly or NO_SESSION,
             change=None,
             claims=(),
             publish=(),
         )
-        return self._add(record, Outcome(nobody, Strategy.NOBODY))
+        return self._add(record, Outcome(nobody, Strategy.NOBODY, verdict))
 
     def _add(self, record: Record, outcome: Outcome) -> Outcome:
         self.records.append(record)

@@ -36,7 +36,7 @@ from claude_headspace.inputs.receive.http import Held, Reply
 from claude_headspace.inputs.receive.spool import Spool
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.reconcile import Reconciler
-from claude_headspace.kernel.correlate import create_agent
+from claude_headspace.kernel.correlate import Strategy, create_agent
 from claude_headspace.kernel.envelope import Envelope, Micros, Origin, decided
 from claude_headspace.kernel.hooks import HELD, PROBE, HookKind
 from claude_headspace.kernel.mission.assignment import as_declared
@@ -109,7 +109,7 @@ class HookPipeline:
         await self._order.spool.wait_until_drained()
         received = await self._prepare(received, expects_reply=True)
         outcome = await self._store(received, expects_reply=True, reply_reaches_client=reply_reaches_client)
-        if received.event.hook is HookKind.PROMPT and not isinstance(outcome, Spooled):
+        if received.event.hook is HookKind.PROMPT and not isinstance(outcome, Spooled) and outcome.agent.id:
             await self._injection.start_typed_effort(received.event, outcome)
         return outcome
 
@@ -134,7 +134,7 @@ class HookPipeline:
         self._fallback.left_spool(envelope)
         if is_hook and envelope.name != PROBE:
             self._reconciler.hook_arrived(envelope.fired_at)
-        if outcome is not None and received.event.hook is HookKind.PROMPT:
+        if outcome is not None and received.event.hook is HookKind.PROMPT and outcome.agent.id:
             await self._injection.start_typed_effort(received.event, outcome)
         return is_hook
 
@@ -188,6 +188,8 @@ class HookPipeline:
     async def _reply(self, received: Received, outcome: Outcome) -> bytes | Held:
         """The client's reply. A question is held open, unless its effort refuses it at once."""
         event = received.event
+        if outcome.strategy is Strategy.NOBODY:
+            return b"" if outcome.verdict is ABSTAIN else _verdict_reply(received, outcome.verdict)
         may_be_held = event.hook in HELD and may_hold(received.envelope.client, event.hook)
         wait = wait_of(outcome.agent, event) if may_be_held else None
         is_refused = outcome.advice is not None and outcome.advice.denies

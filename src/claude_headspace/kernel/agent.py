@@ -162,6 +162,8 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     subagent_id: str | None = None
     dialog: "Wait | None" = None
     """The wait that opens if the call does not end at once: the client asks about it, unless it is granted."""
+    presents_plan: bool = False
+    """Whether its dialog presents a plan. Only an approved plan lets the call end normally."""
 
 
 class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):

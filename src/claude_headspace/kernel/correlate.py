@@ -7,6 +7,7 @@ Rules
 - An event without the ingest token finds the agent of its session. Otherwise it matches only agents that are known by
   such events alone, and it claims nothing but its session.
 - No hook replaces the process of a client that runs (`names_other_process`). Only the registry can correct it.
+- A hook without a session id belongs to no agent: it is stored, and nothing else can be said of it.
 - An agent is of one client. Only its session matches a client of another kind: variables and panes can be inherited.
 - Panes, processes and directories belong to one host: the same pane or pid on another host is another one.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
@@ -26,6 +27,7 @@ import msgspec
 from claude_headspace.kernel.agent import INTERACTIVE, Agent, AgentState, Project
 from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.facts import Event, SessionStarted
+from claude_headspace.kernel.hooks import PROBE
 from claude_headspace.kernel.mission.model import WORKER_MODES
 from claude_headspace.kernel.names import suggest_names
 
@@ -45,6 +47,10 @@ INHERITED = ("headspace", "pane")
 """Identities that a child inherits. They stay with the parent."""
 
 
+NO_SESSION = "the event has no session id, so it belongs to no agent"
+"""The anomaly of a hook that names no session."""
+
+
 class Strategy(StrEnum):
     """How an event found its agent."""
 
@@ -57,7 +63,7 @@ class Strategy(StrEnum):
     ADDRESSED = "addressed"
     """The sender named the agent."""
     NOBODY = "nobody"
-    """A probe of `headspace doctor`: stored without an agent."""
+    """A probe of `headspace doctor`, or a hook without a session id: stored without an agent."""
     EFFORT = "effort"
     """An act on an effort: stored without an agent."""
 
@@ -144,6 +150,18 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
         parent_id=envelope.decisions.parent_id,
         unauthenticated=envelope.observations.unauthenticated,
     )
+
+
+def without_session(event: Event) -> Event:
+    """A hook whose session id is missing or cannot be used."""
+    replace = msgspec.structs.replace
+    return replace(event, meta=replace(event.meta, session_id=""), anomaly=event.anomaly or NO_SESSION)
+
+
+def belongs_to_nobody(envelope: Envelope, event: Event) -> bool:
+    """Whether an event is stored without an agent: a test event, or a hook without a session id."""
+    is_reported = envelope.origin in (Origin.HOOK, Origin.STATUS_LINE)
+    return envelope.name == PROBE or (is_reported and not event.meta.session_id)
 
 
 def correlation_keys(envelope: Envelope, event: Event) -> CorrelationKeys:

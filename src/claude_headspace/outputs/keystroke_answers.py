@@ -9,7 +9,8 @@ Rules
   option is selected and shows the typed text.
 - A dialog into which somebody has typed is left alone.
 - Several questions are answered one after the other. The answers are submitted only if the dialog lists exactly these.
-- An answer counts as delivered when the dialog is gone.
+- An answer counts as delivered when the dialog is gone. If it stays, the client may still take the keys later.
+- A stopped client gets no keys: it would take them when it continues, long after the person was told that it did not.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
+import psutil
 
 from claude_headspace.clients.dialog import (
     Choice,
@@ -35,7 +37,7 @@ from claude_headspace.clients.dialog import (
 from claude_headspace.clients.dialog_readers import DialogReader, ReadDialog
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.tools import ToolUse
-from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.tmux import Refused
@@ -48,6 +50,7 @@ SEVERAL_OPTIONS = "Several options can be selected in this dialog, and Headspace
 UNKNOWN_REQUEST = "Headspace does not know what this dialog is about."
 NOT_SHOWN = "The agent shows its dialogs one after the other, and this one is not on its screen yet."
 NO_PANE = "Headspace answers this client with keys in tmux, and does not know a tmux pane of the agent."
+STOPPED = "The client is suspended, so it takes no keys."
 SCREEN_SECONDS = 3.0
 """How long a client may take to show the effect of a key."""
 POLL_SECONDS = 0.05
@@ -55,6 +58,14 @@ _SEQUENCE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 
 FindCall = Callable[[Wait], ToolUse | None]
 """Finds the tool call of a wait in the log: what people are shown. None if there is none."""
+
+
+def is_stopped(pid: int | None) -> bool:
+    """Whether a process is suspended, as with Ctrl+Z or SIGSTOP."""
+    try:
+        return pid is not None and psutil.Process(pid).status() == psutil.STATUS_STOPPED
+    except (psutil.Error, OverflowError, ValueError):
+        return False
 
 
 class KeystrokeChannel:
@@ -153,6 +164,8 @@ class _DialogPane:
     def read(self) -> Dialog:
         """The dialog on the screen now. Raises `Refused` if it is not the one of the wait."""
         dialog = self._wait_for(lambda shown: shown is not None and self._mismatch(shown) is None)
+        if is_stopped(self._agent.pid):
+            raise self.refusal(f"{STOPPED} Continue it, then answer again.")
         if dialog is None:
             raise self.refusal(f"{self._agent.name} shows no dialog that Headspace can read.")
         if (problem := self._mismatch(dialog)) is not None:
@@ -201,7 +214,7 @@ class _DialogPane:
     def wait_until_gone(self, dialog: Dialog) -> None:
         """Wait until the client has taken the answer."""
         if dialog.is_same(self._wait_for(lambda shown: not dialog.is_same(shown))):
-            raise self.refusal("The client did not close the dialog.")
+            raise self.refusal(f"{UNCONFIRMED} Look at its terminal before you answer again.")
 
     def _wait_for(self, is_done: Callable[[Dialog | None], bool]) -> Dialog | None:
         """Read the dialog until it is as wanted or time is up: the client draws its screen in steps."""

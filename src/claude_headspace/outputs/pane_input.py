@@ -16,6 +16,7 @@ from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.client import Capability
 from claude_headspace.clients.command_lines import program_of
 from claude_headspace.clients.input_box import STASH_KEY, InputBox, is_client_command, read_input_box
+from claude_headspace.clients.screen import SHELL_MODE
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.outputs import tmux
 from claude_headspace.outputs.tmux import Refused
@@ -42,9 +43,14 @@ def _may_await_prompt(agent: Agent) -> bool:
     return agent.wrapper_pid is not None and not program_of(agent.client).reports_at_start
 
 
-def _is_starting(agent: Agent) -> bool:
+def _has_not_reported(agent: Agent) -> bool:
     """Whether the client was started or resumed and has not reported yet."""
     return agent.wrapper_pid is not None and agent.pid is None
+
+
+def is_starting(agent: Agent) -> bool:
+    """Whether the first report of the client is still missing, and a prompt has to wait for it."""
+    return agent.state is AgentState.STARTING and not _may_await_prompt(agent)
 
 
 def shows_dialog(agent: Agent) -> bool:
@@ -67,7 +73,7 @@ _NOT_READY: tuple[tuple[Callable[[Agent], bool], str, str, str], ...] = (
         "`headspace resume {name}` continues it.",
     ),
     (
-        lambda agent: agent.state is AgentState.STARTING and not _may_await_prompt(agent),
+        is_starting,
         "not_ready",
         "{name} has not reported yet.",
         "Try again when it is idle.",
@@ -178,7 +184,7 @@ def _read_box(agent: Agent, pane: tmux.Pane) -> InputBox | None:
 def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
     """Return the input box if a text can be typed into it, perhaps after its draft is stashed."""
     box = _wait_for(agent, pane, lambda box: box is not None)
-    if box is None and _is_starting(agent):
+    if box is None and _has_not_reported(agent):
         raise Refused(
             "no_input_box",
             f"{agent.name} does not show its input box yet: its client is starting, or asks something at its start.",
@@ -190,6 +196,15 @@ def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
             f"{agent.name} does not show its input box: a dialog or another view is open.",
             f"`headspace jump {agent.name}` shows its terminal.",
         )
+    require_no_draft(agent, box, keep_draft=keep_draft)
+    return box
+
+
+def require_no_draft(agent: Agent, box: InputBox, *, keep_draft: bool) -> None:
+    """Raise `Refused` if something is in the input box that cannot be put aside."""
+    if box.draft == SHELL_MODE:
+        problem = f"{agent.name} is in shell mode: the text would be run as a command. Nothing was typed."
+        raise Refused("shell_mode", problem, "Press Esc in its terminal to leave shell mode, then send again.")
     limit = CLIENTS[agent.client].limits.get(Capability.KEEP_DRAFT) if agent.client in CLIENTS else None
     if box.draft and limit is not None:
         raise _draft_refusal(agent, box, f"Send or delete it there. {limit}")
@@ -197,7 +212,6 @@ def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
         raise _draft_refusal(agent, box, "Send or delete it there, or use --keep-draft to restore it afterwards.")
     if box.draft and box.has_stash:
         raise _draft_refusal(agent, box, "It cannot be put aside, because the client keeps another draft already.")
-    return box
 
 
 def _draft_refusal(agent: Agent, box: InputBox, hint: str) -> Refused:

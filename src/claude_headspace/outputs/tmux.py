@@ -33,7 +33,7 @@ KEY_DELAY_SECONDS = 0.2
 TYPING_SECONDS = 10.0
 """How long after the last key press a person counts as typing."""
 
-_FORMAT = "\t".join(
+PANE_FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
         "pane_id",
@@ -47,6 +47,7 @@ _FORMAT = "\t".join(
         "window_active",
     )
 )
+"""The fields of a `Pane` after its socket, for `parse_pane`."""
 
 
 class Pane(NamedTuple):
@@ -123,14 +124,22 @@ def server_socket(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
 def find_pane(socket: str, pane_id: str) -> Pane:
     """Return a pane by its id. Raises `Refused` if it no longer exists."""
     try:
-        lines = run_tmux(socket, "display-message", "-p", "-t", pane_id, _FORMAT)
+        lines = run_tmux(socket, "display-message", "-p", "-t", pane_id, PANE_FORMAT)
     except Refused as refusal:
         if refusal.code == "no_tmux":
             raise
-        raise _pane_gone(pane_id) from refusal
-    fields = lines[0].split("\t") if lines else []
-    if len(fields) != len(Pane._fields) - 1 or fields[0] != pane_id:
-        raise _pane_gone(pane_id)
+        raise pane_gone(pane_id) from refusal
+    pane = parse_pane(socket, lines[0] if lines else "")
+    if pane is None or pane.id != pane_id:
+        raise pane_gone(pane_id)
+    return pane
+
+
+def parse_pane(socket: str, line: str) -> Pane | None:
+    """The pane that a line in `PANE_FORMAT` describes; None if it describes none."""
+    fields = line.split("\t")
+    if len(fields) != len(Pane._fields) - 1:
+        return None
     dead, in_mode, synchronized, active, window_active = (flag not in ("", "0") for flag in fields[4:9])
     return Pane(
         socket=socket,
@@ -146,7 +155,8 @@ def find_pane(socket: str, pane_id: str) -> Pane:
     )
 
 
-def _pane_gone(pane_id: str) -> Refused:
+def pane_gone(pane_id: str) -> Refused:
+    """The refusal for a pane that no longer exists."""
     return Refused("pane_gone", f"The pane {pane_id} no longer exists.", "Look for the agent in another terminal.")
 
 
@@ -156,18 +166,22 @@ def _pane_gone(pane_id: str) -> Refused:
 def find_agent_pane(name: str, pane_id: str | None, pid: int | None, env: Mapping[str, str] = os.environ) -> Pane:
     """Return the pane in which an agent's client runs. Raises `Refused` if it runs in none."""
     if not pane_id:
-        raise _no_pane(name, pid)
-    pane = find_pane(server_socket(pid, env), pane_id)
+        raise no_pane(name, pid)
+    return require_client(find_pane(server_socket(pid, env), pane_id), name, pid)
+
+
+def require_client(pane: Pane, name: str, pid: int | None) -> Pane:
+    """Return the pane. Raises `Refused` unless the agent's client runs in it."""
     if pid is None or pane.dead or not _runs_in(pid, pane):
         raise Refused(
             "pane_taken",
-            f"The pane {pane_id} no longer runs {name}.",
+            f"The pane {pane.id} no longer runs {name}.",
             "Another program runs there now. Nothing was done.",
         )
     return pane
 
 
-def _no_pane(name: str, pid: int | None) -> Refused:
+def no_pane(name: str, pid: int | None) -> Refused:
     """Why the pane of an agent is unknown, and what works instead."""
     if shares_process(pid):
         return Refused(

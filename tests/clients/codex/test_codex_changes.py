@@ -57,7 +57,7 @@ def test_a_patch_requests_the_edit_of_its_file() -> None:
     [edit] = requested(UPDATE)
     assert edit == RequestedEdit(path="app.py", replacements=parts)
     assert "+2" in edit_diff(edit, "app.py", "zero\none\ntwo\nthree\nfive\n")
-    assert requested(ADD) == (RequestedEdit(path="notes.txt", content="first\n\nthird\n", added=True),)
+    assert requested(ADD) == (RequestedEdit(path="notes.txt", content="first\n\nthird\n"),)
     assert requested_edits("codex", tool_use("Bash", {"command": "ls"}, "c1")) == ()
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from claude_headspace.clients.copilot import transcript_files
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.inputs.watch.transcript_files import ReadPosition, read_chunk
@@ -87,6 +89,15 @@ def test_a_dialog_of_an_unknown_call(tmp_path: Path) -> None:
     [asked] = found(transcript(tmp_path, [line("permission.requested", requestId="r1", permissionRequest=request)]))
     assert isinstance(asked, facts.PermissionAsked)
     assert (asked.tool, asked.summary) == ("bash", "touch b")
+
+
+@pytest.mark.parametrize(("feedback", "words"), [("No.", ""), ("Use make", "Use make"), ("", "")])
+def test_the_word_that_headspace_types_into_a_refusal_is_no_message(tmp_path: Path, feedback: str, words: str) -> None:
+    """The client needs a text; the person gave none."""
+    denied = {"kind": "denied-interactively-by-user", "feedback": feedback}
+    path = transcript(tmp_path, [START, CALL, ASKED, line("permission.completed", requestId="r1", result=denied)])
+    [closed] = [fact for fact in found(path) if isinstance(fact, facts.DialogClosed)]
+    assert words == closed.answer
 
 
 def test_only_the_last_call_of_the_model_ends_the_turn(tmp_path: Path) -> None:

@@ -226,9 +226,23 @@ def test_a_file_that_cannot_be_decoded_is_rejected(spooled: SpoolWithJournal, co
     assert stat.S_IMODE((spooled.folder / "rejected").stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize(
+    "payload", ['{"sessionID": "one"}', '{"session_id": 7}', '{"session_id": "a\\u0000b"}', '{"cwd": ["x"]}', "[1]"]
+)
+def test_an_event_of_a_client_without_a_session_is_stored(spooled: SpoolWithJournal, payload: str) -> None:
+    """It keeps its client, belongs to no agent, and is counted as not understood."""
+    spooled.put("1.0-1-1.json", "BeforeTool", payload, client="gemini")
+    spooled.drain()
+    assert (spooled.names, spooled.rejected, spooled.refusals) == (["BeforeTool"], [], [])
+    assert spooled.journal.agents(ended_after=0) == []
+    assert spooled.journal.counts().anomalies_by_client == {"gemini": 1}
+    [stored] = spooled.journal.events()
+    assert (stored.agent_id, stored.envelope.payload) == ("", payload.encode())
+
+
 def test_a_rejected_file_keeps_its_client(spooled: SpoolWithJournal) -> None:
     """The numbers of rejected events say whose they are. A file without a client counts for Claude Code."""
-    (spooled.folder / "1.0-1-1.json").write_bytes(b'{"event": "BeforeTool", "client": "gemini"}\n{"no": "session"}\n')
+    (spooled.folder / "1.0-1-1.json").write_bytes(b'{"event": "BeforeTool", "client": "gemini"}\nno json\n')
     (spooled.folder / "1.0-1-2.json").write_bytes(b"no notes\n{}\n")
 
     async def main(spool: SpoolReader) -> None:

@@ -116,6 +116,8 @@ async def test_a_locked_session_is_an_idle_agent(tmp_path: Path, client: "subpro
         [agent] = watched.agents()
         assert (agent.client, agent.state, agent.pid, agent.cwd) == ("copilot", "idle", client.pid, "/home/dev/app")
         assert agent.tmux_pane == "%7"
+        assert agent.evidence is not None
+        assert agent.evidence.why == "the client has a session open"
         found = watched.registry.find_client("s1")
         assert found is not None
         assert found.client_pid == client.pid

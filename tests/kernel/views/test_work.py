@@ -2,10 +2,11 @@
 
 import msgspec
 
+from claude_headspace.kernel.agent import ToolCall
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.views.agent import agent_view
-from claude_headspace.kernel.views.work import turn_view
+from claude_headspace.kernel.views.work import newest_tool, turn_view
 from tests.kernel.story import Story, bash, in_subagent, running, time_at
 
 
@@ -32,6 +33,14 @@ def test_a_turn_has_its_fields() -> None:
         "timestamp_source": "server",
         "reason": "",
     }
+
+
+def test_a_tool_without_a_name_is_not_blank() -> None:
+    """A client may send a name in a form that Headspace does not know."""
+    call = ToolCall(id="c", tool="", digest="", summary="", started_at=time_at(1), subagent_id=None)
+    shown = newest_tool((call,), None)
+    assert shown is not None
+    assert shown.name == "unknown tool"
 
 
 def test_the_tool_of_a_subagent_is_not_the_tool_of_its_agent() -> None:

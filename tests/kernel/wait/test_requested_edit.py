@@ -6,6 +6,10 @@ import pytest
 
 from claude_headspace.kernel.wait.requested_edit import (
     DELETED_COMMENT,
+    HIDDEN_COMMENT,
+    LINE_ENDS_COMMENT,
+    SAME_COMMENT,
+    UNKNOWN_COMMENT,
     NotApplicable,
     Replacement,
     RequestedCell,
@@ -62,16 +66,42 @@ def test_a_written_file_is_compared_with_the_present_one() -> None:
     assert edit_diff(write, "f", None).startswith("--- /dev/null")
 
 
-def test_a_file_that_the_call_adds_is_not_called_unreadable() -> None:
-    """Its text is complete. Whether the file exists is not known."""
-    found = own_diff(RequestedEdit(path="f", content="a\n", added=True), "f", "its hook has ended")
-    assert found.startswith("# a new file, according to the request; whether it exists already was not checked\n---")
-    assert "not readable" not in found
+@pytest.mark.parametrize(
+    ("exists", "comment"),
+    [
+        (True, "# overwrites an existing file; its old text is not known"),
+        (False, "# writes the whole file; if it exists"),
+    ],
+)
+def test_a_written_file_whose_old_text_is_not_known_never_looks_like_a_new_one(exists: bool, comment: str) -> None:
+    """The diff says that old text is lost, also if the new text is empty."""
+    for content in ("x\n", ""):
+        found = own_diff(
+            RequestedEdit(path="f", content=content), "f", NotApplicable("it is a binary file", exists=exists)
+        )
+        assert found.splitlines()[1].startswith(comment)
+        assert found.splitlines()[2:4] == ["--- a/f", "+++ b/f"]
+
+
+def test_an_edit_that_changes_no_line_says_so() -> None:
+    """A change inside a secret is not visible, and the diff says that, too."""
+    assert edit_diff(RequestedEdit(path="f", content="x\n"), "f", "x\n") == f"{SAME_COMMENT}\n"
+    assert edit_diff(RequestedEdit(path="f", content="x\n"), "f", "x\r\n") == f"{LINE_ENDS_COMMENT}\n"
+    secret = edit_diff(RequestedEdit(path="f", content="[redacted]\n"), "f", "[redacted]\n").splitlines()
+    assert (secret[0], secret[1][:12]) == (HIDDEN_COMMENT, "# [redacted]")
+
+
+def test_a_request_that_only_names_its_file_says_so() -> None:
+    """Nothing looks like an edit without an effect."""
+    assert edit_diff(RequestedEdit(path="f"), "f", "x\n") == f"{UNKNOWN_COMMENT}\n"
+    assert UNKNOWN_COMMENT in own_diff(RequestedEdit(path="f"), "f", NotApplicable("gone"))
 
 
 def test_own_texts_are_shown_if_the_file_is_not_readable() -> None:
     """The first line gives the reason; the replacements follow under one header."""
-    found = own_diff(edit(Replacement("a\n", "b\n"), Replacement("c\n", "d\n")), "f", "permission denied")
+    found = own_diff(
+        edit(Replacement("a\n", "b\n"), Replacement("c\n", "d\n")), "f", NotApplicable("permission denied")
+    )
     assert found.startswith("# file not readable: permission denied; line numbers are relative\n--- a/f\n+++ b/f\n")
     assert (found.count("--- a/f"), found.count("@@ -1 +1 @@")) == (1, 2)
 
@@ -97,14 +127,14 @@ def test_a_cell_that_is_not_there_is_refused(text: str | None) -> None:
     request = RequestedEdit(path="n", cell=RequestedCell(id="cell-7", source="x"))
     with pytest.raises(NotApplicable):
         edit_diff(request, "n", text)
-    assert "+x\n" in own_diff(request, "n", "gone")
+    assert "+x\n" in own_diff(request, "n", NotApplicable("gone"))
 
 
 def test_redacted_secrets_are_pointed_out() -> None:
     """A change inside a secret is not visible."""
     found = edit_diff(edit(Replacement("key = [redacted]", "key = [redacted] # new")), "f", "key = [redacted]\n")
     assert found.startswith("# [redacted]: secrets are not shown")
-    own = own_diff(edit(Replacement("[redacted]\n", "b\n")), "f", "gone")
+    own = own_diff(edit(Replacement("[redacted]\n", "b\n")), "f", NotApplicable("gone"))
     assert [line[:12] for line in own.splitlines()[:2]] == ["# file not r", "# [redacted]"]
 
 
@@ -112,7 +142,7 @@ def test_a_deleted_file_is_shown_with_its_text() -> None:
     """If it can be read. Otherwise the diff says that all of it is deleted."""
     deletion = RequestedEdit(path="old.py", deleted=True)
     assert edit_diff(deletion, "old.py", "x\n") == "--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
-    own = own_diff(deletion, "old.py", "too long").splitlines()
+    own = own_diff(deletion, "old.py", NotApplicable("too long")).splitlines()
     assert own[1:] == ["--- a/old.py", "+++ /dev/null", DELETED_COMMENT]
     with pytest.raises(NotApplicable):
         edit_diff(deletion, "old.py", None)
@@ -122,7 +152,7 @@ def test_a_moved_file_is_shown_with_both_names() -> None:
     """In both kinds of diffs, also if its text stays."""
     moved = RequestedEdit(path="a", moved_to="b\n", replacements=(Replacement("1", "2"),))
     assert edit_diff(moved, "a", "1\n").startswith("rename from a\nrename to b⟦U+000A⟧\n--- a/a\n")
-    assert "\nrename to c\n" in own_diff(RequestedEdit(path="a", moved_to="c"), "a", "too long")
+    assert "\nrename to c\n" in own_diff(RequestedEdit(path="a", moved_to="c"), "a", NotApplicable("too long"))
 
 
 def test_the_diffs_of_several_files_name_each_file() -> None:

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from claude_headspace.kernel.agent import Wait
+from claude_headspace.kernel.agent import Answered, Wait
+from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.views import RequestView, wait_details_view, wait_view
 from tests.kernel.story import START, Story, question
@@ -49,3 +50,12 @@ def test_options_say_how_long_they_last() -> None:
         ("r", "somewhere else", False),
         ("m", "until this session ends", True),
     ]
+
+
+@pytest.mark.parametrize(("problem", "unconfirmed"), [("The pane is gone.", False), (f"{UNCONFIRMED} Look.", True)])
+def test_an_answer_that_the_client_may_still_take_is_unconfirmed(problem: str, unconfirmed: bool) -> None:
+    """Every other answer with a problem is lost."""
+    lost = Answered("allowed", "ann", "cli", START, problem=problem)
+    shown = wait_view(Wait(id="w", agent_id="a", kind="permission", text="", opened_at=START, undelivered=lost))
+    assert shown.undelivered is not None
+    assert shown.undelivered.unconfirmed is unconfirmed

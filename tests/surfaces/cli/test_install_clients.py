@@ -126,6 +126,38 @@ def test_a_failure_in_one_client_does_not_stop_the_others(home: Path) -> None:
     assert (home / ".gemini/settings.json").read_text() == "{ broken"
 
 
+def test_broken_settings_of_one_client_do_not_stop_the_removal_of_the_others(home: Path) -> None:
+    """The error names the file, and does not say that nothing was changed. `doctor` says what to do."""
+    before = client_files(home)
+    run(home, "install", "--yes")
+    installed = (home / ".gemini/settings.json").read_text()
+    (home / ".gemini/settings.json").write_text(installed[:-2])
+    done = run(home, "uninstall", "--yes")
+    error = " ".join(done.stderr.split())
+    assert (done.returncode, "Hooks of Codex removed from" in done.stdout) == (1, True), done.stdout
+    assert f"Not removed from {home}/.gemini: {home}/.gemini/settings.json cannot be changed safely" in error
+    assert "Correct or move the file" in error
+    assert "Nothing was changed" not in error
+    left = {name for name, data in client_files(home).items() if before.get(name) != data}
+    assert {name.split("/")[0] for name in left} == {".gemini"}
+    report = " ".join(run(home, "doctor", "--client", "gemini").stdout.split())
+    assert "settings.json cannot be read, so it has no hooks" in report
+    assert "Correct or move the file" in report
+    done = run(home, "uninstall", "--yes", "--client", "gemini")
+    assert (done.returncode, "Nothing was changed" in done.stderr) == (1, True)
+
+
+def test_broken_settings_without_hooks_are_no_installation(home: Path) -> None:
+    """A removal ignores them, and `doctor` does not recommend an installation that would fail."""
+    run(home, "install", "--yes", "--client", "codex")
+    (home / ".gemini/settings.json").write_text("{ broken")
+    done = run(home, "uninstall", "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = " ".join(run(home, "doctor", "--client", "gemini").stdout.split())
+    assert "settings.json cannot be read, so it has no hooks" in report
+    assert "headspace install" not in report.partition("settings.json cannot be read")[2][:250]
+
+
 def test_a_failed_write_in_one_client_does_not_stop_the_others(home: Path) -> None:
     """Nothing is left behind in its config dir."""
     (home / ".gemini/headspace/notify-headspace.conf").mkdir(parents=True)

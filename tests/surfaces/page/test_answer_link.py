@@ -7,7 +7,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Answered, Wait
-from claude_headspace.kernel.wait.answers import Answer
+from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer
 from claude_headspace.kernel.wait.grants import GrantOption
 from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.kernel.wait.views import RequestView, WaitDetailsView, wait_details_view
@@ -116,11 +116,19 @@ def test_a_closed_wait_shows_who_answered() -> None:
     assert "terminal" in closed_wait(wait("permission", held_until=0))
 
 
-def test_an_answer_that_was_not_delivered_says_why() -> None:
+@pytest.mark.parametrize(
+    ("problem", "title", "result"),
+    [
+        ("The dialog is gone.", "Not delivered", "the client did not receive it."),
+        (UNCONFIRMED, "Not confirmed", "the client did not confirm it."),
+    ],
+)
+def test_an_answer_that_was_not_delivered_says_why(problem: str, title: str, result: str) -> None:
     """The wait is still open: it is answered in the terminal."""
-    lost = Answered("allowed", "ann", "link", 1, problem="The dialog is gone.")
+    lost = Answered("allowed", "ann", "link", 1, problem=problem)
     shown = closed_wait(wait("permission", held_until=0, undelivered=lost))
-    assert "the client did not receive it. <bdi>The dialog is gone.</bdi> Answer in the terminal." in shown
+    assert f"<h1>{title}</h1>" in shown
+    assert f"{result} <bdi>{problem}</bdi> Answer in the terminal." in shown
 
 
 def test_a_closed_wait_names_what_was_granted() -> None:

@@ -2040,6 +2040,7 @@ export interface components {
             after_seconds: number;
             grants: components["schemas"]["GrantOptionView"][];
             problem: string;
+            unconfirmed: boolean;
         };
         GrantOptionView: {
             id: string;

@@ -16,7 +16,7 @@ def requested_edits(use: ToolUse) -> tuple[RequestedEdit, ...]:
 
 def _edit(section: Section) -> RequestedEdit:
     if section.action == ADD:
-        return RequestedEdit(path=section.path, content=section.content, added=True)
+        return RequestedEdit(path=section.path, content=section.content)
     if section.action == DELETE:
         return RequestedEdit(path=section.path, deleted=True)
     parts = tuple(Replacement(old, new) for old, new in section.replacements())

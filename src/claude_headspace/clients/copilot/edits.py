@@ -23,4 +23,5 @@ def requested_edit(use: ToolUse) -> RequestedEdit | None:
         return None
     if given.file_text is not None:
         return RequestedEdit(path=given.path, content=given.file_text)
-    return RequestedEdit(path=given.path, replacements=(Replacement(given.old_str, given.new_str),))
+    parts = (Replacement(given.old_str, given.new_str),) if given.old_str or given.new_str else ()
+    return RequestedEdit(path=given.path, replacements=parts)

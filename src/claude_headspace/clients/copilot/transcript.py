@@ -3,6 +3,7 @@
 Rules
 - A line counts for its own time. It reaches the disk about 0.2 s later.
 - Calls are identified by tool and input, as in hooks. A line that only has the id of its call is stored with the call.
+- Headspace types a word into a refusal without a reason, because the client needs one. It is nobody's message.
 - A dialog that was cancelled has no end of its own: the `abort` after it ends the turn.
 - If a prompt is interrupted before the first word of the model, Copilot removes its lines and writes a checkpoint that
   names a rewind. That is an interrupt.
@@ -18,6 +19,7 @@ import msgspec
 
 from claude_headspace.clients.copilot import tools
 from claude_headspace.clients.copilot.transcript_wire import WireCall, WireData, WireEvent, WireLine, WirePermission
+from claude_headspace.clients.dialog import NO_REASON
 from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
@@ -247,7 +249,8 @@ def _permission_ended(decoded: Decoded) -> Iterator[Fact]:
     result = decoded.data.result
     if decoded.data.request_id and result.kind and result.kind != CANCELLED:
         resolution = RESOLUTIONS.get(result.kind) or short(result.kind)
-        yield facts.DialogClosed(short(decoded.data.request_id), resolution, one_line(result.feedback))
+        words = "" if result.feedback == NO_REASON else one_line(result.feedback)
+        yield facts.DialogClosed(short(decoded.data.request_id), resolution, words)
 
 
 READERS: dict[str, Callable[[Decoded], Iterator[Fact]]] = {

@@ -14,4 +14,4 @@ def requested_edit(use: ToolUse) -> RequestedEdit | None:
     if given.content is not None:
         return RequestedEdit(path=use.path, content=given.content)
     part = Replacement(given.old_string, given.new_string, given.allow_multiple)
-    return RequestedEdit(path=use.path, replacements=(part,))
+    return RequestedEdit(path=use.path, replacements=(part,) if part.old or part.new else ())

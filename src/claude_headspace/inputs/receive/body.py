@@ -11,7 +11,9 @@ from claude_headspace.kernel.tolerant_json import UNREADABLE
 
 _NOT_JSON = "Send one JSON object in UTF-8, as Claude Code's hooks do."
 
-Name = Annotated[str, Meta(max_length=500)]
+BAD_FIELD = "bad_field"
+MAX_NAME = 500
+Name = Annotated[str, Meta(max_length=MAX_NAME)]
 PathText = Annotated[str, Meta(max_length=8_192)]
 """Longer than any usable path. Paths are stored with the agent, so they are limited."""
 Pid = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -57,7 +59,7 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
         identity, body = _decode_identity(body)
     except msgspec.ValidationError as error:
         raise BadRequest(
-            "bad_field", f"The body is not valid: {error}.", "Every event needs a `session_id` string."
+            BAD_FIELD, f"The body is not valid: {error}.", "Every event needs a `session_id` string."
         ) from error
     except UnicodeDecodeError as error:
         if lenient:
@@ -70,24 +72,40 @@ def read_identity(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, 
     return identity, body
 
 
-def decode_body(body: bytes, *, lenient: bool = False) -> tuple[WireIdentity, bytes, Any]:
+def decode_body(body: bytes, *, lenient: bool = False, needs_session: bool = True) -> tuple[WireIdentity, bytes, Any]:
     """Decode a body and check its identity. Returns the identity, the body, and the JSON as builtins.
 
     The JSON is None if the body had to be repaired or has a number that Python cannot represent. Such a body is decoded
-    tolerantly later.
+    tolerantly later. Without `needs_session`, an identity that cannot be used is empty instead of an error.
     """
     try:
         value = msgspec.json.decode(body)
         identity = msgspec.convert(value, WireIdentity)
     except UNREADABLE:
-        identity, body = read_identity(body, lenient=lenient)
         value = None
+        try:
+            identity, body = read_identity(body, lenient=lenient)
+        except BadRequest as error:
+            if needs_session or error.code != BAD_FIELD:
+                raise
+            return WireIdentity(), _as_utf8(body), None
     session_id = identity.session_id or identity.camel_session_id
-    if not session_id and '"session_id"' not in body.decode("utf-8", "replace"):
-        raise BadRequest("bad_field", "The body has no `session_id`.", "Every event needs a `session_id` string.")
-    if not session_id.strip() or not session_id.isprintable() or "\ufffd" in session_id:
-        raise BadRequest("bad_field", "`session_id` is empty or has control characters.", "Send the id of the session.")
+    if needs_session and not session_id and '"session_id"' not in body.decode("utf-8", "replace"):
+        raise BadRequest(BAD_FIELD, "The body has no `session_id`.", "Every event needs a `session_id` string.")
+    if needs_session and not is_usable_session(session_id):
+        raise BadRequest(BAD_FIELD, "`session_id` is empty or has control characters.", "Send the id of the session.")
     return identity, body, value
+
+
+def is_usable_session(session_id: str) -> bool:
+    """Whether a text can identify a session."""
+    has_text = bool(session_id.strip()) and len(session_id) <= MAX_NAME
+    return has_text and session_id.isprintable() and "\ufffd" not in session_id
+
+
+def _as_utf8(body: bytes) -> bytes:
+    repaired = body.decode("utf-8", "replace").encode()
+    return body if repaired == body else repaired
 
 
 def _decode_identity(body: bytes) -> tuple[WireIdentity, bytes]:

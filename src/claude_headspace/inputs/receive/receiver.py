@@ -7,6 +7,8 @@ Rules
 - The payload is stored as it arrived, after secrets were redacted and long text was truncated (`Sanitizer`).
 - Only the fields that identify the agent must have the right type; a wrong guess would mix up agents. All other fields
   are left to the decoder.
+- A hook of a client without a usable session id is no error: the client may have renamed the field. It is stored with
+  its client and belongs to no agent, and its tool call is judged. Any other sender gets an error.
 - The hook script adds metadata that a payload does not have: in `X-Headspace-…` headers, or as notes in a spool file.
 - A process that runs the sessions of several terminals has the environment of one of them: nothing of it counts.
 - A request without the ingest token can come from any program. Only its session, its directory, its time and its
@@ -31,8 +33,9 @@ from claude_headspace.clients.processes import client_of_process, is_shared_proc
 from claude_headspace.clients.transcript_line import IsMessage
 from claude_headspace.clients.transcript_line import truncate as truncate_line
 from claude_headspace.errors import BadRequest
-from claude_headspace.inputs.receive.body import WireIdentity, decode_body
+from claude_headspace.inputs.receive.body import WireIdentity, decode_body, is_usable_session
 from claude_headspace.inputs.redaction.rules import build_redactor
+from claude_headspace.kernel.correlate import without_session
 from claude_headspace.kernel.envelope import NO_OBSERVATIONS, SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.policy.verdict import Verdict
@@ -158,19 +161,26 @@ class HookReceiver:
         notes.pop(b"unauthenticated", None)
         if not trusted:
             notes[b"unauthenticated"] = b"1"
-        return await self._receive(path, body, notes, lenient=trusted)
+        return await self._receive(path, body, notes, lenient=trusted, is_of_client=trusted and b"client" in notes)
 
-    async def receive_spooled(self, event: str, payload: bytes, notes: dict[bytes, bytes]) -> Received:
-        """Receive a hook from the spool or the socket. The notes contain the verdict if it was judged before."""
-        received = await self._receive(event, payload, notes, lenient=True)
+    async def receive_spooled(
+        self, event: str, payload: bytes, notes: dict[bytes, bytes], *, is_of_client: bool = False
+    ) -> Received:
+        """Receive a hook from the spool or the socket. The notes contain the verdict if it was judged before.
+
+        `is_of_client`: whether the hook script of a client reports it, so that it needs no session.
+        """
+        received = await self._receive(event, payload, notes, lenient=True, is_of_client=is_of_client)
         verdict = _verdict(notes.get(b"verdict"))
         return received if verdict is None else received.decided(verdict=verdict)
 
-    async def _receive(self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool) -> Received:
+    async def _receive(
+        self, event: str, body: bytes, notes: dict[bytes, bytes], *, lenient: bool, is_of_client: bool
+    ) -> Received:
         client, received_at = self._client(notes), self._clock()
         is_default = client == catalog.DEFAULT
         name = (EVENT_NAMES.get(event) if is_default else None) or event_name(event, client)
-        identity, original, value = decode_body(body, lenient=lenient)
+        identity, original, value = decode_body(body, lenient=lenient, needs_session=not is_of_client)
         kind = kind_of(client, name)
         starts = kind is HookKind.SESSION_START
         observations = await self._observe(client, identity, notes, starts=starts)
@@ -194,7 +204,9 @@ class HookReceiver:
         if is_repeated and not observations.unauthenticated:
             mark = hashlib.blake2b(original, digest_size=16).hexdigest()
             envelope = msgspec.structs.replace(envelope, delivery_id=f"{client}:{name}:{mark}")
-        return Received(envelope, decode(envelope, value if payload is original else None), value)
+        decoded = decode(envelope, value if payload is original else None)
+        has_session = not is_of_client or is_usable_session(decoded.meta.session_id)
+        return Received(envelope, decoded if has_session else without_session(decoded), value)
 
     def _client(self, notes: dict[bytes, bytes]) -> str:
         """The client that runs a hook: as the sender names it, or by its process, or else Claude Code."""

@@ -257,7 +257,8 @@ class SpoolReader(Loop):
         notes = {name.encode(): value.encode() for name, value in file.notes.items()}
         notes.setdefault(b"delivery-id", f"spool-{file.path.name}"[:200].encode())
         notes.setdefault(b"fired-at", f"{file.written_at / SECOND:.6f}".encode())
-        return await self._receiver.receive_spooled(file.notes.get("event", ""), file.payload, notes)
+        event, is_of_client = file.notes.get("event", ""), "client" in file.notes
+        return await self._receiver.receive_spooled(event, file.payload, notes, is_of_client=is_of_client)
 
     def _read_all(self, paths: Sequence[Path]) -> tuple[list[SpoolFile], int]:
         """The complete files, and how many were rejected."""

@@ -129,7 +129,12 @@ def _update_state(change: Change) -> None:
         is_certain = agent.evidence.confidence is Confidence.HIGH
         if is_certain or not _confirms(change, agent.evidence):
             return
-    agent.evidence = Evidence(meta.origin.value, _confidence(change), meta.at, change.why or meta.name)
+    why = change.why or REASONS.get(meta.origin) or meta.name
+    agent.evidence = Evidence(meta.origin.value, _confidence(change), meta.at, why)
+
+
+REASONS = {Origin.REGISTRY: "the client has a session open"}
+"""The reason for a state by its source, if the event has none of its own. Otherwise the name of the event."""
 
 
 def _confirms(change: Change, evidence: Evidence) -> bool:

@@ -9,8 +9,14 @@ from claude_headspace.kernel.text import short
 
 
 def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) -> None:
-    """A client is about to be started. Until its first hook, the wrapper's id identifies the agent."""
+    """A client is about to be started. Until its first hook, the wrapper's id identifies the agent.
+
+    A mission is registered twice: when it is created, and by the wrapper that starts its client. No-op for an agent
+    that has started.
+    """
     agent = change.agent
+    if agent.session is not None or agent.ended_at is not None:
+        return
     change.why = "a client is being started"
     agent.headspace_id = fact.headspace_id or agent.headspace_id
     agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode

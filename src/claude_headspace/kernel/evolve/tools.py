@@ -108,6 +108,7 @@ def tool_started(change: Change, meta: Meta, fact: facts.ToolStarted) -> None:
         summary=fact.summary,
         started_at=meta.at,
         subagent_id=meta.subagent_id,
+        presents_plan=fact.ask is not None and fact.ask.kind == "plan",
     )
     agent.calls = (*agent.calls[1 - MAX_CALLS :], call)
     change.why = f"started {fact.tool}"
@@ -386,8 +387,7 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
     """A tool call ended. It may have started background work or contain the answer of a person."""
     ended = finished_call(change.agent, meta, fact.call_id, fact.tool, fact.digest)
     change.why = f"{ended.tool or 'a call'} finished"
-    approves = any(wait.kind == "plan" and closes_with(wait, ended, meta) for wait in change.agent.waits)
-    answer = fact.answer or (PLAN_APPROVED if approves else "")
+    answer = fact.answer or (PLAN_APPROVED if _approves_plan(change.agent, meta, ended) else "")
     finish_call(change, meta, ended, "answered" if fact.answer else "the tool ran", answer)
     if fact.background_task is not None:
         background_started(change, fact.background_task, meta.at)
@@ -395,6 +395,13 @@ def tool_finished(change: Change, meta: Meta, fact: facts.ToolFinished) -> None:
         store_subagent(
             change, replace(known_subagent(change.agent, fact.background_subagent, meta.at), background=True)
         )
+
+
+def _approves_plan(agent: Agent, meta: Meta, ended: FinishedCall) -> bool:
+    """Whether the call presented a plan. The wait may be over: the client can be seen busy before the call ends."""
+    return any(call.presents_plan and call.id == ended.id for call in agent.calls) or any(
+        wait.kind == "plan" and closes_with(wait, ended, meta) for wait in agent.waits
+    )
 
 
 def tool_failed(change: Change, meta: Meta, fact: facts.ToolFailed) -> None:

@@ -7,6 +7,9 @@ from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.text import Time, iso, optional_iso
 from claude_headspace.kernel.views.fields import view_of
 
+UNKNOWN_TOOL = "unknown tool"
+"""The name of a tool that its client did not name in a known way."""
+
 
 class SessionView(msgspec.Struct, frozen=True):
     """The current context window."""
@@ -118,5 +121,5 @@ def newest_tool(calls: tuple[ToolCall, ...], subagent_id: str | None) -> ToolVie
     """The newest open call of a thread."""
     for call in reversed(calls):
         if call.subagent_id == subagent_id:
-            return ToolView(call.tool, call.summary, iso(call.started_at))
+            return ToolView(call.tool or UNKNOWN_TOOL, call.summary, iso(call.started_at))
     return None

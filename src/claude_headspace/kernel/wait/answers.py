@@ -37,6 +37,8 @@ _DECISIONS = {
 """A decision in words, by the kind of wait."""
 CANNOT_ANSWER = "Headspace cannot answer this dialog now."
 """If the reason is not known."""
+UNCONFIRMED = "The keys were pressed, but the client has not closed its dialog: it may still take the answer."
+"""The reason if it is not known whether the client received an answer."""
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True):

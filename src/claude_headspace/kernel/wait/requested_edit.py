@@ -3,6 +3,8 @@
 Rules
 - The change is applied to the text of the file. If that is not possible, the diff shows the old and new text of the
   call itself, and its first line says why.
+- A file that is written as a whole loses its old text. If that text is not shown, the diff says so: it never looks like
+  the diff of a new file.
 - A call can change several files. The diff of each then starts with a line `diff --git`.
 - Secrets are redacted in both texts before. A change inside a redacted secret is not visible, and the diff says so.
 """
@@ -11,13 +13,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from claude_headspace.kernel.changes.unified import compare, format_diff
+from claude_headspace.kernel.changes.unified import added_lines, compare, format_diff
 from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.notebook import cell_source
 from claude_headspace.kernel.redaction.redactor import REDACTED
 
 DELETED_COMMENT = "# the whole file is deleted; the request does not contain its text"
-ADDED_COMMENT = "# a new file, according to the request; whether it exists already was not checked"
+OVERWRITTEN_COMMENT = "# overwrites an existing file; its old text is not known here and will be lost"
+WRITTEN_COMMENT = "# writes the whole file; if it exists, its old text is not known here and will be lost"
+SAME_COMMENT = "# no line of the file changes"
+LINE_ENDS_COMMENT = "# only the line ends of the file change"
+HIDDEN_COMMENT = "# no visible line of the file changes"
+UNKNOWN_COMMENT = "# the request does not contain the change; see the agent's terminal"
 REDACTED_COMMENT = f"# {REDACTED}: secrets are not shown, and neither are changes inside them"
 
 
@@ -42,8 +49,6 @@ class RequestedEdit(msgspec.Struct, frozen=True, kw_only=True):
     """The new path of a file that is moved."""
     deleted: bool = False
     """The whole file is deleted."""
-    added: bool = False
-    """The file is new, according to the call."""
 
 
 class RequestedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,10 +70,28 @@ class FileTexts(msgspec.Struct, frozen=True):
 class NotApplicable(Exception):
     """Why an edit cannot be applied to the file. The diff says so in its first line."""
 
+    def __init__(self, reason: str, *, exists: bool = False) -> None:
+        super().__init__(reason)
+        self.exists = exists
+        """Whether the file is known to exist."""
+
 
 def edit_diff(edit: RequestedEdit, name: str, text: str | None) -> str:
     """The diff of an edit against the text of its file, with the file's name. None: the file does not exist."""
-    return _rename(edit) + _with_comment(unified_diff(apply_edit(edit, name, text)))
+    if not _has_change(edit):
+        return f"{UNKNOWN_COMMENT}\n"
+    diff = unified_diff(apply_edit(edit, name, text))
+    if not diff and not edit.moved_to and text is not None:
+        return _nothing_visible(edit, text)
+    return _rename(edit) + _with_comment(diff)
+
+
+def _nothing_visible(edit: RequestedEdit, text: str) -> str:
+    """What an edit does to a file if no line of its diff shows it."""
+    if REDACTED in text:
+        return f"{HIDDEN_COMMENT}\n{REDACTED_COMMENT}\n"
+    is_same = edit.content is None or edit.content == text
+    return f"{SAME_COMMENT if is_same else LINE_ENDS_COMMENT}\n"
 
 
 def join_diffs(diffs: Sequence[tuple[str, str]]) -> str:
@@ -101,23 +124,26 @@ def apply_edit(edit: RequestedEdit, name: str, text: str | None) -> FileTexts:
     return FileTexts(name, before, changed)
 
 
-def own_diff(edit: RequestedEdit, name: str, problem: str) -> str:
+def own_diff(edit: RequestedEdit, name: str, problem: NotApplicable) -> str:
     """The diff of the call's own texts. Its first line says why it is not a diff of the file."""
     parts = [unified_diff(FileTexts(name, part.old, part.new)) for part in edit.replacements]
     if edit.content is not None:
-        parts.append(unified_diff(FileTexts(name, None, edit.content)))
+        written = format_diff(name, added_lines(edit.content))
+        parts.append(f"{OVERWRITTEN_COMMENT if problem.exists else WRITTEN_COMMENT}\n{written}")
     if edit.cell is not None:
         parts.append(unified_diff(FileTexts(_cell_name(name, edit.cell), None, edit.cell.source)))
     if edit.deleted:
         parts.append(f"{format_diff(name, (), deleted=True)}{DELETED_COMMENT}\n")
+    if not _has_change(edit):
+        parts.append(f"{UNKNOWN_COMMENT}\n")
     first, *others = [part for part in parts if part] or [""]
     body = _rename(edit) + "".join((first, *(_without_header(part) for part in others)))
-    return f"{_first_line(edit, problem)}\n{_with_comment(body)}"
+    return f"# file not readable: {mark_controls(str(problem))}; line numbers are relative\n{_with_comment(body)}"
 
 
-def _first_line(edit: RequestedEdit, problem: str) -> str:
-    """Why a diff is not one of the file. The text of a new file is complete without it."""
-    return ADDED_COMMENT if edit.added else f"# file not readable: {mark_controls(problem)}; line numbers are relative"
+def _has_change(edit: RequestedEdit) -> bool:
+    """Whether the call says what it changes. A client may name only the file."""
+    return bool(edit.replacements or edit.moved_to or edit.deleted or edit.cell) or edit.content is not None
 
 
 def _rename(edit: RequestedEdit) -> str:

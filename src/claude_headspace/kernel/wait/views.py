@@ -12,6 +12,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.hidden_characters import HiddenCharacter, find_controls, find_hidden
 from claude_headspace.kernel.text import Time, iso, optional_iso, strings_in
 from claude_headspace.kernel.views.fields import View, view_of
+from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.kernel.wait.grants import WARNINGS, Grant, GrantOption, lifetime_of
 from claude_headspace.kernel.wait.request import Field, Question
 
@@ -44,6 +45,8 @@ class AnsweredView(msgspec.Struct, frozen=True):
     """What it grants beyond this call."""
     problem: str
     """Why the client did not receive it; empty if it did or if that is unknown."""
+    unconfirmed: bool
+    """Whether the client did not confirm it and may still take it."""
 
 
 class GrantView(msgspec.Struct, frozen=True):
@@ -179,7 +182,9 @@ def _answered(wait: Wait, done: Answered | None) -> AnsweredView | None:
     if done is None:
         return None
     after = round((done.at - wait.opened_at) / SECOND, 3)
-    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, _option_views(done.grants), done.problem)
+    unconfirmed = done.problem.startswith(UNCONFIRMED)
+    grants = _option_views(done.grants)
+    return AnsweredView(done.words, done.by, done.via, iso(done.at), after, grants, done.problem, unconfirmed)
 
 
 def grant_view(grant: Grant) -> GrantView:

@@ -46,7 +46,10 @@ class AgentActions:
         tmux_session: str | None = None,
         tmux_pane: str | None = None,
     ) -> Agent:
-        """Store an agent that is about to be started, by the id that its hooks will send. Idempotent per id."""
+        """Store an agent that is about to be started, by the id that its hooks will send.
+
+        Idempotent per id and wrapper: a mission is registered before the process that starts its client.
+        """
         name = find_client(client).name
         if act.name:  # without one Headspace chooses
             check_name(act.name)
@@ -58,9 +61,8 @@ class AgentActions:
             tmux_session=tmux_session,
             tmux_pane=tmux_pane,
         )
-        outcome = await self.recorder.record(
-            act, delivery_id=f"register-{headspace_id}", observations=observations, client=name
-        )
+        delivery_id = f"register-{headspace_id}" + (f"-{act.pid}" if act.pid else "")
+        outcome = await self.recorder.record(act, delivery_id=delivery_id, observations=observations, client=name)
         return outcome.agent
 
     async def resume(self, agent: Agent, wrapper_pid: int | None, observations: Observations) -> Agent:

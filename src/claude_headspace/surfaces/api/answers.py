@@ -21,7 +21,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError, Undelivered
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.text import iso
-from claude_headspace.kernel.wait.answers import Answer, mismatch
+from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer, mismatch
 from claude_headspace.kernel.wait.grants import GrantOption, find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.ports import Recorder
@@ -113,6 +113,8 @@ def _require_fit(wait: Wait, answer: Answer, options: Sequence[GrantOption]) -> 
 
 
 def _undelivered(wait: Wait, lost: Answered) -> Undelivered:
+    if lost.problem.startswith(UNCONFIRMED):
+        return Undelivered("answer_undelivered", UNCONFIRMED, "Look at its terminal before you answer again.")
     problem = f"The client did not receive the answer. {lost.problem}".strip()
     hint = "Try again, or answer it in its terminal." if wait.held_until else "Answer it in its terminal."
     return Undelivered("answer_undelivered", problem, hint)

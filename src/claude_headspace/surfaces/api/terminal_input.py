@@ -2,6 +2,7 @@
 
 Rules
 - Input goes only into the pane in which the agent's client still runs.
+- A prompt waits a short time for the first report of a client that was just started.
 - A prompt is typed only into an empty input box. A draft is stashed and restored if the request says so.
 - The act is stored before a key is pressed. A text is typed at most once: the same `id` again is a duplicate.
 - Esc is pressed only while the agent works or shows a dialog: if it is idle, a second Esc would open the client's
@@ -25,10 +26,18 @@ from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
-from claude_headspace.outputs.pane_input import PaneInput, require_interruptible, require_ready, validate_text
+from claude_headspace.outputs.pane_input import (
+    PaneInput,
+    is_starting,
+    require_interruptible,
+    require_ready,
+    validate_text,
+)
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.model import ReadModel
 
+START_SECONDS = 15.0
+"""How long a prompt waits for the first report of a client that was just started."""
 CONFIRM_SECONDS = 6.0
 POLL_SECONDS = 0.1
 
@@ -72,7 +81,7 @@ class TerminalInput:
         if action.keep_draft:
             require(agent.client, Capability.KEEP_DRAFT)
         async with self._pane_input.lock(agent):
-            agent = await self._current(agent)  # it may have changed while the lock was held
+            agent = await self._when_started(agent)
             require_ready(agent)
             await self._pane_input.check_input(agent, keep_draft=action.keep_draft)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
@@ -112,6 +121,10 @@ class TerminalInput:
         status = "confirmed" if has_stopped(before, after) else "pressed"
         return Interrupted(status, agent.id, agent.name, after.state.value)
 
+    async def _when_started(self, agent: Agent) -> Agent:
+        """The agent as it is now; if its client is just starting, as soon as it has reported."""
+        return await _poll(lambda: self._read.agents.find(agent.id), lambda now: not is_starting(now), START_SECONDS)
+
     async def _current(self, agent: Agent) -> Agent:
         return await asyncio.to_thread(self._read.agents.find, agent.id)
 
@@ -119,9 +132,11 @@ class TerminalInput:
         await self._recorder.record(TypingFailed(reason=error.message), agent.id)
 
 
-async def _poll(query: Callable[[], Answer], is_done: Callable[[Answer], bool]) -> Answer:
+async def _poll(
+    query: Callable[[], Answer], is_done: Callable[[Answer], bool], seconds: float = CONFIRM_SECONDS
+) -> Answer:
     """Repeat a query until its answer is final or time is up; the last answer."""
-    deadline = time.monotonic() + CONFIRM_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         answer = await asyncio.to_thread(query)
         if is_done(answer) or time.monotonic() > deadline:

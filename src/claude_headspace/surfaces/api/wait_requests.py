@@ -6,8 +6,9 @@ Rules
   as events, so its result is used for a while.
 - While a hook is held open, its complete payload is in memory. Otherwise the request is made from the stored event,
   whose long texts may be cut; `complete` and `left_out` say so.
-- A file is read only while its hook is held open. Afterwards it may have changed, and only a held hook is known to come
-  from the hook script.
+- A file is read whenever its request is shown, while the request is open: the diff shows what an approval changes now.
+  Afterwards the file has changed. Whether the hook is held open does not matter, because most clients hold none.
+- No file is read for an event without the ingest token: any program can send one, with any path.
 - Secrets are redacted, also those of the file.
 """
 
@@ -36,9 +37,10 @@ ACTION = "wait_request"
 REUSE: Micros = 15 * SECOND
 """How long the result of another machine is used."""
 MAX_REUSED = 100
-NOT_HELD = "its dialog cannot be answered through Headspace"
-NO_HOOK = "its hook has ended"
-"""The same for a client that is answered in another way than by the reply to a hook."""
+CLOSED = "the request is closed, and the file may have changed since"
+UNAUTHENTICATED = "the request was reported without the token of this installation"
+ELSEWHERE = "it is on the machine {host}"
+"""Why a file is not read."""
 
 
 class RequestQuery(msgspec.Struct, frozen=True):
@@ -51,10 +53,11 @@ class RequestQuery(msgspec.Struct, frozen=True):
 class WaitRequests:
     """Makes the requests of waits on this machine."""
 
-    def __init__(self, read: ReadModel, held: HeldHooks, redact: Redactor) -> None:
+    def __init__(self, read: ReadModel, held: HeldHooks, redact: Redactor, host: str) -> None:
         self._read = read
         self._held = held
         self._redact = redact
+        self._host = host
 
     async def handle(self, _agent: Agent, action: Action) -> RequestView:
         """The request of a wait, for another daemon."""
@@ -63,21 +66,28 @@ class WaitRequests:
         return await asyncio.to_thread(self.make, wait, everything=query.everything)
 
     def make(self, wait: Wait, *, everything: bool, problem: str = "") -> RequestView:
-        """The request of a wait. `problem` is why its file cannot be read if its hook is not held here."""
-        problem = problem or (NO_HOOK if wait.held_until else NOT_HELD)
-        held = self._held_event(wait)
-        event = held or self._read.waits.hook_of(wait)
+        """The request of a wait. `problem` is why its machine did not make it."""
+        event = self._held_event(wait) or self._read.waits.hook_of(wait)
         if event is not None and event.tool is not None:
-            request = self._describe_call(wait, event, event.tool, "" if held else problem)
+            request = self._describe_call(wait, event, event.tool, problem)
         else:
             request = describe_message(wait, self._read.waits.message_of(wait))
         return request if everything else limited(request)
 
     def _describe_call(self, wait: Wait, event: Event, use: ToolUse, problem: str) -> RequestView:
-        client = self._read.agents.find(wait.agent_id).client
-        cwd, edits = event.meta.cwd, requested_edits(client, use)
+        agent = self._read.agents.find(wait.agent_id)
+        problem = problem or self._why_not_read(agent, wait, event)
+        cwd, edits = event.meta.cwd, requested_edits(agent.client, use)
         diffs = [(short_path(edit.path, cwd), self._diff(edit, cwd, problem)) for edit in edits]
         return describe_call(wait, use, cwd, join_diffs(diffs) if diffs else None)
+
+    def _why_not_read(self, agent: Agent, wait: Wait, event: Event) -> str:
+        """Why the files of a request are not read; empty if they are."""
+        if wait.closed_at is not None:
+            return CLOSED
+        if agent.host != self._host:
+            return ELSEWHERE.format(host=agent.host)
+        return UNAUTHENTICATED if event.observations.unauthenticated else ""
 
     def _held_event(self, wait: Wait) -> Event | None:
         """The complete hook that is held open for a wait, without its secrets."""
@@ -97,7 +107,7 @@ class WaitRequests:
             text = read_text(edit.path, cwd)
             return edit_diff(edit, name, self._redact.text(text) if text is not None else None)
         except NotApplicable as reason:
-            return own_diff(edit, name, str(reason))
+            return own_diff(edit, name, reason)
 
 
 class WaitDetails:

@@ -6,6 +6,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from claude_headspace.clients.capabilities import require
+from claude_headspace.clients.client import Capability
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait.forms import convert_values
@@ -149,6 +151,8 @@ class _Target(NamedTuple):
     name: str
     wait: Json
     shown: Json
+    program: str
+    """The client that the agent runs in."""
 
 
 _OTHER_COMMANDS = {
@@ -181,7 +185,7 @@ def _find_target(agent: str, wait_id: str | None, answer: str, *, all: bool = Fa
     if not wait["held_until"] and (obstacle := answer_limit(found, wait)):
         raise BadRequest("only_in_terminal", obstacle, _terminal_hint(found))
     details = client.wait(wait["id"], all=all)
-    return _Target(client, found["name"], details, clean_json(details))
+    return _Target(client, found["name"], details, clean_json(details), found["client"])
 
 
 def _terminal_hint(agent: Json) -> str:
@@ -238,6 +242,8 @@ def _send_answer(target: _Target, answer: Json, as_json: bool, then: Sequence[ou
 
 def _selected(target: _Target, ids: list[str], *, always: bool) -> list[Json]:
     """The suggestions with these ids. `--always` does not say which ones, so it is refused with the list."""
+    if ids or always:
+        require(target.program, Capability.GRANT)
     suggestions: list[Json] = target.shown["suggestions"]
     unknown = [each for each in ids if each not in {known["id"] for known in suggestions}]
     if not unknown and not always:

@@ -16,6 +16,7 @@ COMMANDS = (
     Command("top", ".top:top", "Show the board full screen, live."),
     Command("run", ".run:run", "Start a client as a registered agent."),
     Command("resume", ".run:resume", "Resume an ended agent in this terminal."),
+    Command("peek", ".peek:peek", "Show the screen of an agent, without going there."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent."),
     Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),

@@ -8,8 +8,9 @@ from typing import Annotated
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS, DEFAULT
 from claude_headspace.clients.config_dirs import configured_dirs, installed_config_dirs
+from claude_headspace.clients.hook_files import SCRIPT_NAME
 from claude_headspace.clients.installation import INSTALLERS, Installer, default_config_dir, detected_clients
-from claude_headspace.clients.settings_change import Change
+from claude_headspace.clients.settings_change import Change, read_if_possible
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import BadConfiguration, HeadspaceError
 from claude_headspace.surfaces.cli.arguments.parameters import Option
@@ -68,8 +69,8 @@ def _has_installation(client: str, path: Path, paths: Paths) -> bool:
         return True
     try:
         return installer.has_hooks(path)
-    except BadConfiguration:
-        return True  # the removal says what is wrong with the settings
+    except BadConfiguration:  # the removal says what is wrong with the settings
+        return SCRIPT_NAME.encode() in (read_if_possible(files.settings) or b"")
 
 
 def plan_installations(
@@ -86,6 +87,19 @@ def plan_installations(
             plans += [(name, installer.plan_install(path, trusted=trusted)) for path in paths]
         except BadConfiguration as error:
             failures += [(name, path, error) for path in paths]
+    if failures and not plans:
+        raise failures[0][2]
+    return plans, failures
+
+
+def plan_removals(targets: Sequence[Target]) -> tuple[list[Plan], list[Failure]]:
+    """The changes that remove hooks, and where that is not possible. Raises if it is possible nowhere."""
+    plans, failures = list[Plan](), list[Failure]()
+    for name, path in targets:
+        try:
+            plans.append((name, INSTALLERS[name].plan_uninstall(path)))
+        except BadConfiguration as error:
+            failures.append((name, path, error))
     if failures and not plans:
         raise failures[0][2]
     return plans, failures

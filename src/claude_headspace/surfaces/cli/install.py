@@ -27,6 +27,7 @@ from claude_headspace.surfaces.cli.hook_targets import (
     find_targets,
     installed_targets,
     plan_installations,
+    plan_removals,
 )
 from claude_headspace.surfaces.cli.options import AsJson, examples
 from claude_headspace.surfaces.cli.presentation.setup import (
@@ -51,6 +52,8 @@ Trust = Annotated[
     ),
 ]
 
+NOTHING_CHANGED = "Nothing was changed. "
+"""The beginning of the hint of an error about one config dir."""
 REVIEW_NOTE = "{} asks you to review these hooks at its next start. It runs them after you accept them."
 
 
@@ -101,7 +104,7 @@ def install(
     plans, failures = plan_installations(targets, installers, trusted=trust_codex_hooks)
     if dry_run:
         screen.show(settings_diff([plan for _, plan in plans]))
-        _report_failures(failures)
+        _report_failures(failures, "installed in")
         return
     if not yes:
         for name, installer in installers.items():
@@ -113,7 +116,7 @@ def install(
     done = [(name, plan) for name, plan in plans if (name, plan.config.path) not in failed]
     lines = [*install_result(done, "installed"), *review_notes(done), *map(output.line, notes)]
     screen.show(lines, then=install_footer(transport))
-    _report_failures(failures)
+    _report_failures(failures, "installed in")
 
 
 def _unsupported(wanted: Sequence[Capability], names: Sequence[str], *, named: bool) -> list[str]:
@@ -124,12 +127,15 @@ def _unsupported(wanted: Sequence[Capability], names: Sequence[str], *, named: b
     return [CLIENTS[name].limits[each] for each in wanted for name in names if not CLIENTS[name].can(each)]
 
 
-def _report_failures(failures: Sequence[Failure]) -> None:
-    """Raise an error that says where hooks were not installed, if there is such a place."""
+def _report_failures(failures: Sequence[Failure], action: str) -> None:
+    """Raise an error that says where hooks were not installed or removed, if there is such a place.
+
+    Elsewhere they were, so the hints do not say that nothing was changed.
+    """
     if failures:
-        texts = [f"Not installed in {path}: {error.message}" for _, path, error in failures]
-        hints = dict.fromkeys(error.hint for _, _, error in failures)
-        raise BadConfiguration("not_installed", " ".join(texts), " ".join(hints))
+        texts = [f"Not {action} {path}: {error.message}" for _, path, error in failures]
+        hints = dict.fromkeys(error.hint.removeprefix(NOTHING_CHANGED) for _, _, error in failures)
+        raise BadConfiguration(f"not_{action.split(maxsplit=1)[0]}", " ".join(texts), " ".join(hints))
 
 
 def agree_on_review(plans: Sequence[Plan]) -> list[Plan]:
@@ -189,17 +195,30 @@ def uninstall(client: Clients = None, config_dir: ConfigDirs = None, dry_run: Dr
     targets = find_targets(config_dir, client, paths)
     if not client:
         targets = installed_targets(targets, paths)
-    plans = [(name, INSTALLERS[name].plan_uninstall(path)) for name, path in targets]
+    plans, failures = plan_removals(targets)
     if dry_run:
         screen.show(settings_diff([plan for _, plan in plans]))
+        _report_failures(failures, "removed from")
         return
     if not yes:
         _confirm(f"Remove the hooks of Headspace from {_directories(plans)}?")
+    done = list[Plan]()
     for name, plan in plans:
-        settings_change.uninstall(plan)
-        if paths.state.exists():
-            update_config_dirs(paths, removed=[plan.config.path], client=name)
-    screen.show(install_result(plans, "removed"))
+        try:
+            _uninstall(name, plan, paths)
+            done.append((name, plan))
+        except HeadspaceError as error:
+            if len(plans) == 1:
+                raise
+            failures.append((name, plan.config.path, error))
+    screen.show(install_result(done, "removed"))
+    _report_failures(failures, "removed from")
+
+
+def _uninstall(client: str, plan: Change, paths: Paths) -> None:
+    settings_change.uninstall(plan)
+    if paths.state.exists():
+        update_config_dirs(paths, removed=[plan.config.path], client=client)
 
 
 @examples("headspace doctor", "headspace doctor --json | jq '.places[].checks[] | select(.status != \"ok\")'")

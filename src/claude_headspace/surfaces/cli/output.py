@@ -1,4 +1,4 @@
-"""The only module that writes to the terminal. A line consists of texts with roles; roles become colours here.
+"""Writes to the terminal, alone with `redraw.py`. A line consists of texts with roles; roles become colours here.
 
 Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE_COLOR` is set. They are the 16 colours
 that the user's terminal theme defines.
@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from claude_headspace.surfaces.text.formatting import clean_json, cut, wrap
 
 
 class Span(NamedTuple):
-    """A text with its role."""
+    """A text with its role: a key of `ROLES`, or the codes of text from another terminal (`ansi_role`)."""
 
     text: str
     role: str = ""
@@ -46,6 +46,8 @@ ROLES = {
 }
 """ANSI codes by role. A waiting agent is the only one with a background colour."""
 
+ANSI_PREFIX = "ansi:"
+
 UNLIMITED_WIDTH = 10_000
 EMPTY_LINE: Line = ()
 CANNOT_START = (126, 127)
@@ -63,17 +65,18 @@ class Screen(NamedTuple):
     def show(self, lines: Iterable[Line], then: Iterable[Line] = ()) -> None:
         """Print lines; on a terminal also `then`, the next commands worth typing."""
         for each in (*lines, *then) if self.is_interactive else lines:
-            sys.stdout.write(self._text(each))
+            sys.stdout.write(self.text(each))
         sys.stdout.flush()
 
     def show_in_pager(self, lines: Sequence[Line]) -> None:
         """Print lines; on a terminal that is too low for them through `$PAGER`."""
         pager = os.environ.get("PAGER", "less")
         fits = not (self.is_interactive and pager) or len(lines) < shutil.get_terminal_size().lines
-        if fits or not _page(pager, "".join(map(self._text, lines))):
+        if fits or not _page(pager, "".join(map(self.text, lines))):
             self.show(lines)
 
-    def _text(self, line: Line) -> str:
+    def text(self, line: Line) -> str:
+        """A line as text, with its colours."""
         return "".join(_paint(span) if self.colour else span.text for span in line).rstrip() + "\n"
 
 
@@ -99,6 +102,23 @@ def dim(text: str) -> Line:
     return (Span(text, "dim"),)
 
 
+def ansi_role(codes: str) -> str:
+    """The role of a text that has these ANSI codes already (`surfaces/text/ansi.py`)."""
+    return f"{ANSI_PREFIX}{codes}" if codes else ""
+
+
+def cut_line(line: Line, width: int) -> Line:
+    """A line without what is beyond a width."""
+    spans: list[Span] = []
+    for span in line:
+        wide = cell_len(span.text)
+        if wide > width:
+            return (*spans, Span(set_cell_size(span.text, width), span.role))
+        spans.append(span)
+        width -= wide
+    return tuple(spans)
+
+
 def row(cells: Iterable[Span], widths: Iterable[int], right: Iterable[bool]) -> Line:
     """Cells side by side, each cut and padded to its width."""
     parts: list[Span] = []
@@ -120,7 +140,8 @@ def _page(pager: str, text: str) -> bool:
 
 
 def _paint(span: Span) -> str:
-    code = ROLES.get(span.role)
+    is_ansi = span.role.startswith(ANSI_PREFIX)
+    code = span.role.removeprefix(ANSI_PREFIX) if is_ansi else ROLES.get(span.role)
     return f"\x1b[{code}m{span.text}\x1b[0m" if code and span.text else span.text
 
 

@@ -13,7 +13,7 @@ from html import escape
 from claude_headspace.kernel.agent import Answered, Wait
 from claude_headspace.kernel.hidden_characters import make_visible
 from claude_headspace.kernel.text import iso
-from claude_headspace.kernel.wait.answers import CANNOT_ANSWER
+from claude_headspace.kernel.wait.answers import CANNOT_ANSWER, UNCONFIRMED
 from claude_headspace.kernel.wait.request import Field, Option, Question
 from claude_headspace.kernel.wait.views import GrantOptionView, WaitDetailsView
 from claude_headspace.surfaces.page.request_html import SHOW_ALL_LINK, agent_text, request_html
@@ -87,7 +87,10 @@ def closed_wait(wait: Wait) -> str:
     if (lost := wait.undelivered) is not None:
         text = f"{agent_text(_answered_text(lost))} by {agent_text(lost.by)}, {iso(lost.at)[:16]} UTC"
         why = f" {agent_text(lost.problem)}" if lost.problem else ""
-        return f"<h1>Not delivered</h1>\n<p>{text}: the client did not receive it.{why} Answer in the terminal.</p>"
+        is_lost = not lost.problem.startswith(UNCONFIRMED)
+        title = "Not delivered" if is_lost else "Not confirmed"
+        result = "the client did not receive it." if is_lost else "the client did not confirm it."
+        return f"<h1>{title}</h1>\n<p>{text}: {result}{why} Answer in the terminal.</p>"
     return f"<h1>Answer in the terminal</h1>\n<p>{agent_text(wait.obstacle or CANNOT_ANSWER)}</p>"
 
 

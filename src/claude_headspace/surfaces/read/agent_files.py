@@ -2,7 +2,8 @@
 
 Rules
 - Only regular files of limited size that contain text are read. A pipe or a device is never opened for reading.
-- The path comes from an agent. A file is read only for a hook that is held open: only the hook script can send one.
+- The path comes from an agent. A file is read only for an open request that the client itself reported, see
+  `surfaces/api/wait_requests.py`.
 """
 
 import os
@@ -25,18 +26,18 @@ def read_text(path: str, cwd: str | None) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise NotApplicable(_reason(error)) from error
+        raise NotApplicable(_reason(error), exists=os.path.lexists(Path(cwd or "/", path))) from error
     if b"\0" in content:
-        raise NotApplicable("it is a binary file")
+        raise NotApplicable("it is a binary file", exists=True)
     return content.decode("utf-8", "replace")
 
 
 def _read(descriptor: int) -> bytes:
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
-        raise NotApplicable("it is not a regular file")
+        raise NotApplicable("it is not a regular file", exists=True)
     if found.st_size > MAX_BYTES:
-        raise NotApplicable(f"it has {found.st_size:,} bytes")
+        raise NotApplicable(f"it has {found.st_size:,} bytes", exists=True)
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         return file.read(MAX_BYTES)
 

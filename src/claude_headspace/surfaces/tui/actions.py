@@ -5,6 +5,7 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from claude_headspace.clients.client import Capability
@@ -13,6 +14,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.preview import Preview, read_preview
 from claude_headspace.surfaces.launch.start_client import (
     Job,
     closed_terminal_hint,
@@ -55,6 +57,9 @@ class Actions(Protocol):
 
     def changes(self, agent: Json) -> Json:
         """What the agent changed."""
+
+    def preview(self, agent: Json) -> Preview:
+        """What the agent shows now."""
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent."""
@@ -163,6 +168,10 @@ class TerminalActions:
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])
 
+    def preview(self, agent: Json) -> Preview:
+        read_turns = self._client().turns
+        return read_preview(agent, self._host_name, read_turns, env=self._env)
+
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent. Errors are ignored."""
         with suppress(HeadspaceError):
@@ -175,8 +184,12 @@ class TerminalActions:
                 return False
         return True
 
+    @cached_property
+    def _host_name(self) -> str:
+        return load_settings(self._paths).host_name
+
     def _require_local(self, agent: Json) -> None:
-        here = load_settings(self._paths).host_name
+        here = self._host_name
         if agent["host"] != here:
             raise BadRequest(
                 "elsewhere",

@@ -19,7 +19,9 @@ from textual.widgets import Input
 
 from claude_headspace.clients.client import Capability
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.surfaces.cli.output import Line, Span
+from claude_headspace.surfaces.cli.output import Line, Span, dim
+from claude_headspace.surfaces.cli.presentation.preview import preview_lines
+from claude_headspace.surfaces.client.preview import Preview
 from claude_headspace.surfaces.text.clients import answer_limit, limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
@@ -38,6 +40,7 @@ from claude_headspace.surfaces.tui.presentation.details import (
     evidence_lines,
 )
 from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, guards_line, header_line
+from claude_headspace.surfaces.tui.preview import LivePreview, PreviewCalls
 from claude_headspace.surfaces.tui.store import Board, starts_needing_user
 from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
 
@@ -110,6 +113,16 @@ class Top(Navigation):
         self._shows_ended = True
         self._message: Line | None = None
         self._shows_why = False
+        self._shows_preview = False
+        self._preview = LivePreview(
+            PreviewCalls(
+                self._read_preview,
+                self._previewed_agent,
+                partial(self._run_later, "preview"),
+                lambda: self.app_focus,
+                partial(self._show_details, to_top=False),
+            )
+        )
         self._layout_name = "beside"
         self._conversation = ConversationCache()
         self._shown_details: tuple[object, ...] = ()
@@ -156,7 +169,7 @@ class Top(Navigation):
     def _footer_line(self, width: int) -> Line:
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
-        escape = "close why" if self._shows_why else "clear"
+        escape = "close why" if self._shows_why else "close preview" if self._shows_preview else "clear"
         return footer_line(width, filter_text=self._filter_text, escape=escape, hidden=hidden, message=self._message)
 
     # --- updates ---
@@ -221,6 +234,14 @@ class Top(Navigation):
             self._run_later("ask", DETAILS_DELAY_SECONDS, partial(self._load_details, agent["id"]))
         width, now = max(pane.size.width - 1, 20), self._clock()
         pane.border_title = details_title(agent, now, pane.size.width - 4)
+        if self._shows_preview:
+            preview = self._preview.of(agent)
+            lines = preview_lines(agent, preview, now, width) if preview else [dim("…")]
+            if preview is not None and preview.pane:
+                pane.show_end(lines, always=to_top)
+            else:
+                pane.show(lines, to_top=to_top)
+            return
         if self._shows_why:
             lines = evidence_lines(agent, states, now, width)
         else:
@@ -309,6 +330,7 @@ class Top(Navigation):
             self.action_jump()
             return
         self._show_details(to_top=True)
+        self._preview.update()
         self._run_later("look", SEEN_SECONDS, partial(self._mark_seen, self.agents.selected_id))
 
     def _mark_seen(self, agent_id: str | None) -> None:
@@ -322,6 +344,7 @@ class Top(Navigation):
         """A panel closes. For a moment, keys that were meant for it do not leave the board."""
         self._guard.note_change()
         self._closing_guard.note_change()
+        self.call_after_refresh(self._preview.update)
         return super().pop_screen()
 
     def _accepts_key(self, guard: KeyGuard) -> bool:
@@ -381,7 +404,7 @@ class Top(Navigation):
         self.show_message(Span(text, "dim"))
 
     def action_answer(self) -> None:
-        """Open the panel for the first wait that can be answered here."""
+        """Open the panel for the first wait that can be answered here. For another, show the agent's screen."""
         agent = self.agents.selected
         if agent is None:
             return
@@ -390,6 +413,8 @@ class Top(Navigation):
             limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
             text = limits[0] or "It can only be answered in its terminal."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
+            if agent["waits"] and not self._shows_preview:
+                self.action_toggle_preview()
         else:
             self._open_panel(agent, wait)
 
@@ -503,11 +528,39 @@ class Top(Navigation):
 
     def action_toggle_why(self) -> None:
         """Switch between the conversation and the evidence of the state."""
+        if self._shows_preview:
+            self.action_toggle_preview()
         self._shows_why = not self._shows_why
         if self._layout_name == "list-only":
             self._set_layout("beside")
         self._show_details(to_top=True)
         self.query_one("#footer").refresh()
+
+    def action_toggle_preview(self) -> None:
+        """Switch between the details and the screen of the agent."""
+        self._shows_preview = not self._shows_preview
+        self._shows_why = False
+        self.screen.set_class(self._shows_preview, "-preview")
+        self.call_after_refresh(self._reveal_preview)
+        self.query_one("#footer").refresh()
+
+    def _reveal_preview(self) -> None:
+        """Draw the preview. If the layout hides it, choose one that shows it."""
+        if self._shows_preview and not self.query_one("#details").display:
+            self._set_layout("beside" if self._layout_name == "list-only" else "details-only")
+        self._show()
+        self._preview.update()
+
+    def _read_preview(self, agent: Json, then: Callable[[Preview], None]) -> None:
+        def fail(error: HeadspaceError) -> None:
+            then(Preview(None, problem=f"{error.message} {error.hint}"))
+
+        self._run_in_thread(partial(self._agent_actions.preview, agent), then, fail)
+
+    def _previewed_agent(self) -> Json | None:
+        """The agent whose preview is on the screen: none while a dialog is over it."""
+        is_visible = self._shows_preview and not self.screen.is_modal and self.query_one("#details").display
+        return self.agents.selected if is_visible else None
 
     def action_changes(self) -> None:
         """Show what the agent changed, over the board."""
@@ -532,6 +585,7 @@ class Top(Navigation):
         for name in LAYOUTS:
             self.screen.set_class(layout == name, f"-{name}")
         self.call_after_refresh(self._show)
+        self.call_after_refresh(self._preview.update)
 
     def action_toggle_ended(self) -> None:
         """Show or hide ended agents."""
@@ -581,9 +635,11 @@ class Top(Navigation):
         await self._close_filter()
 
     async def action_clear(self) -> None:
-        """Undo one thing: the filter that is typed, the evidence, the filter, the layout."""
+        """Undo one thing: the filter that is typed, the evidence or the preview, the filter, the layout."""
         if self._shows_why and not self.query("#filter"):
             self.action_toggle_why()
+        elif self._shows_preview and not self.query("#filter"):
+            self.action_toggle_preview()
         elif self.query("#filter") or self._filter_text:
             self._filter_text = ""
             await self._close_filter()

@@ -23,6 +23,7 @@ KEYS = (
     Key("slash", "/", "filter", "filter by name, project, state, client or text", "filter"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
     Key("c", "c", "changes", "show what the agent changed", "changes"),
+    Key("p", "p", "toggle_preview", "show the agent's screen, live; without tmux its last message", "preview"),
     Key("e", "e", "toggle_ended", "show or hide ended agents", "ended"),
     Key("up,k", "↑ k", "move(-1)", "previous agent"),
     Key("down,j", "↓ j", "move(1)", "next agent"),
@@ -37,7 +38,7 @@ KEYS = (
     Key("left_square_bracket,K", "[ K", "scroll(-1)", "scroll the details up"),
     Key("b", "b", "toggle_bell", "turn the bell on or off"),
     Key("t", "t", "next_theme", "next theme: dark, light, colours of the terminal"),
-    Key("escape", "esc", "clear", "close the dialog or the evidence, or clear the filter"),
+    Key("escape", "esc", "clear", "close the dialog, evidence or preview, or clear the filter"),
     Key("question_mark", "?", "help", "show this help", "help"),
     Key("q,ctrl+c", "q", "leave", "quit", "quit"),
 )

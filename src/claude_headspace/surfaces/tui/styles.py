@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Span, Text
 from textual.strip import Strip
 from textual.theme import Theme
 
-from claude_headspace.surfaces.cli.output import Line
+from claude_headspace.surfaces.cli.output import ANSI_PREFIX, Line
 
 Palette = dict[str, str]
 
@@ -71,16 +72,24 @@ def _theme(name: str, palette: Palette) -> Theme:
     )
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def style(palette: str, role: str, *, selected: bool = False) -> Style:
     """The style of a role. A selected line has another background."""
     colours = PALETTES[palette]
     base = Style.parse(colours.get(role, colours[""]))
+    if role.startswith(ANSI_PREFIX):
+        base += _ansi_style(role.removeprefix(ANSI_PREFIX))
     if base.bgcolor is not None:
         return base
     if palette == "terminal":
         return base + Style(reverse=True) if selected else base
     return base + Style(bgcolor=colours["selected" if selected else "background"])
+
+
+def _ansi_style(codes: str) -> Style:
+    """The style of text from another terminal."""
+    [span] = Text.from_ansi(f"\x1b[{codes}m.").spans or [Span(0, 1, "")]
+    return span.style if isinstance(span.style, Style) else Style.parse(span.style)
 
 
 def strip(line: Line, palette: str, width: int, *, selected: bool = False, start: str = "") -> Strip:

@@ -49,6 +49,13 @@ class LinePane(ScrollView, can_focus=False):
         self._palette = palette
         self._lines: list[Line] = []
 
+    def show_end(self, lines: list[Line], *, always: bool) -> None:
+        """Replace the lines, and show their end if it was on the screen before, or `always`."""
+        follows = always or self.is_at_end
+        self.show(lines, to_top=False)
+        if follows:
+            self.scroll_to(y=len(lines), animate=False, force=True)
+
     def show(self, lines: list[Line], *, to_top: bool) -> None:
         """Replace the lines. The scroll position stays unless `to_top`."""
         if lines != self._lines:

@@ -10,6 +10,7 @@ from claude_headspace.clients.client import Capability
 from claude_headspace.kernel.agent import Agent, AgentState, Confidence, Evidence, Project
 from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.views.agent import agent_view
+from claude_headspace.kernel.wait.answers import UNCONFIRMED
 from claude_headspace.surfaces.cli.output import Line
 from claude_headspace.surfaces.cli.presentation.agent_details import (
     CONFIDENCES,
@@ -150,7 +151,7 @@ def test_a_question_with_several_choices() -> None:
         ({"held_until": ISO}, "Answer it in the terminal of the agent."),
         ({}, "Answer it in the terminal of the agent."),
         (
-            {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone."}},
+            {"undelivered": {"words": "allowed", "by": "ann", "problem": "It is gone.", "unconfirmed": False}},
             "The answer of ann (allowed) was not delivered. It is gone. Answer it in the terminal of the agent.",
         ),
         ({"answered": {"words": "allowed", "by": "ann"}}, "allowed by ann; waiting for the client to continue"),
@@ -159,6 +160,18 @@ def test_a_question_with_several_choices() -> None:
 def test_a_wait_says_how_to_answer_it(known: dict[str, Any], said: str) -> None:
     """With a command, only in the terminal, or not any more."""
     assert texts(agent_lines(bare(state="waiting", waits=[wait(**known)]), [], NOW, 200))[-1] == f"  {said}"
+
+
+@pytest.mark.parametrize(
+    ("until", "then"),
+    [(None, "Answer it in the terminal of the agent."), (LATER, "Then: headspace answer calm-otter ANSWER")],
+)
+def test_an_answer_that_the_client_may_still_take_is_not_called_undelivered(until: str | None, then: str) -> None:
+    """It is not recommended to try again without a look at the terminal."""
+    lost = {"words": "allowed", "by": "ann", "problem": UNCONFIRMED, "unconfirmed": True}
+    shown = texts(agent_lines(bare(state="waiting", waits=[wait(held_until=until, undelivered=lost)]), [], NOW, 100))
+    said = " ".join(" ".join(shown).split())
+    assert said.endswith(f"The answer of ann (allowed) is not confirmed. {UNCONFIRMED} {then}")
 
 
 def test_why_explains_source_and_confidence() -> None:

@@ -254,13 +254,17 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
         "question": f"headspace answer {which} ANSWER",
         "elicitation": f"headspace answer {which} --field NAME=VALUE, or --action decline",
     }.get(wait["kind"], f"headspace approve {which}, or headspace deny {which}")
-    return f"{_undelivered(wait)} Try again: {how}" if wait.get("undelivered") else how
+    if not wait.get("undelivered"):
+        return how
+    return f"{_undelivered(wait)} {'Then' if wait['undelivered']['unconfirmed'] else 'Try again'}: {how}"
 
 
 def _undelivered(wait: Json) -> str:
     """That an answer did not reach the client, and why; empty if there is none."""
-    lost = wait.get("undelivered")
-    return f"The answer of {lost['by']} ({lost['words']}) was not delivered. {lost['problem']}".strip() if lost else ""
+    if (lost := wait.get("undelivered")) is None:
+        return ""
+    result = "is not confirmed" if lost["unconfirmed"] else "was not delivered"
+    return f"The answer of {lost['by']} ({lost['words']}) {result}. {lost['problem']}".strip()
 
 
 def task_text(task: Json, now: datetime) -> str:
