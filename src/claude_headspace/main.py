@@ -21,7 +21,7 @@ from claude_headspace.errors import ClientMissing, ClientUnusable, DaemonMissing
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.arguments.tree import Command, Group, run
-from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS
+from claude_headspace.surfaces.cli.commands import COMMANDS, GROUPS, INSTEAD
 from claude_headspace.surfaces.text.formatting import clean_text
 
 EXIT_ERROR = 1
@@ -60,6 +60,7 @@ HEADSPACE = Group(
         "  headspace demo    (simulated agents, in a temporary directory)",
         "  headspace up      (your own sessions)",
     ),
+    instead=INSTEAD,
 )
 
 

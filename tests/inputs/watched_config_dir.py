@@ -115,6 +115,10 @@ class WatchedConfigDir:
         self.config_dir = home / ".claude"
         self.journal = journal or TemporaryJournal()
         self.ahead = ahead
+        self.may_submit = asyncio.Event()
+        self.may_submit.set()
+        self.submitting = 0
+        """How many events are being submitted now."""
         changes = ChangePublisher()
         self.engine = engine_over(self.journal, lambda: f"agent-{next(_numbers)}", changes=changes)
         agents = AgentCache(HOST)
@@ -131,6 +135,9 @@ class WatchedConfigDir:
         return wall_clock() + round(self.ahead * SECOND)
 
     async def _submit(self, envelope: Envelope, agent_id: str | None) -> Agent:
+        self.submitting += 1
+        await self.may_submit.wait()
+        self.submitting -= 1
         return (await self.engine.submit(envelope, agent_id)).agent
 
     async def __aenter__(self) -> Self:

@@ -28,6 +28,7 @@ class Capability(StrEnum):
     SEND = "send a prompt"
     KEEP_DRAFT = "keep a draft while sending"
     INTERRUPT = "interrupt a turn"
+    STOP = "stop an agent"
     RUN = "start with `headspace run`"
     RESUME = "resume a session"
     SUPERVISE = "supervise and restart"

@@ -44,5 +44,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a prompt is always pasted: a typed first character such as `?` would be a key of the client."""
     interrupt_keys: tuple[str, ...] = ("Escape",)
     """The keys that interrupt a turn."""
+    exit_command: str = "/exit"
+    """The command of the client that ends it."""
     dialog_keys: tuple[str, ...] = ("Escape",)
     """The keys that dismiss a dialog, and end the turn with it."""

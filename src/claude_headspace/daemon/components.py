@@ -64,6 +64,7 @@ from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
 from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
+from claude_headspace.surfaces.api.stop import ClientStopper
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
 from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
 from claude_headspace.surfaces.api.wait_requests import WaitDetails, WaitRequests
@@ -301,6 +302,7 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,
+        "stop": ClientStopper(read, engine, pane_input).stop,
         REQUEST_ACTION: requests.handle,
         REPOSITORY_CHANGES: RepositoryReader(base.redactor.text).read,
     }

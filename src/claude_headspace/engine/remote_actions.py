@@ -62,6 +62,8 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     """The requester's own id: the same one is done once."""
     keep_draft: bool = False
     """Whether a draft in the input box is put aside and restored."""
+    force: bool = False
+    """Whether a client is ended with signals at once."""
 
 
 Handler = Callable[[Agent, Action], Awaitable[Any]]

@@ -75,6 +75,19 @@ class AgentClosed(Act, frozen=True, kw_only=True):
     pid: int | None = None
 
 
+class StopRequested(Act, frozen=True, kw_only=True):
+    """A person is about to end the client."""
+
+    by: str = ""
+    via: str = ""
+
+
+class AgentArchived(Act, frozen=True, kw_only=True):
+    """A person took the ended agent off the board, or put it back."""
+
+    undone: bool = False
+
+
 class AgentImported(Act, frozen=True, kw_only=True):
     """The agent's log was imported from another host."""
 

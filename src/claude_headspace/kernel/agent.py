@@ -27,6 +27,9 @@ RESULT_DELAY: Micros = 5 * SECOND
 """The client reports the result of a background sub-agent to the model within this time after its end."""
 
 
+VANISHED = "vanished"
+"""The end reason of an agent whose client process is gone, without the end of its session."""
+
 INTERACTIVE = "interactive"
 """The mode of a session without a declared mode."""
 
@@ -445,6 +448,10 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The newest time at which the client had applied an answer given through Headspace."""
     reported_end: ReportedEnd | None = None
     """The newest end of a turn that waits for the transcript to confirm it."""
+    stop_requested_at: Micros = 0
+    """When a person last ended its client through Headspace."""
+    archived_at: Micros = 0
+    """When a person last took it off the board; 0 if it is back."""
 
     @property
     def is_in_turn(self) -> bool:
@@ -458,6 +465,17 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
             return False
         done = self.state is AgentState.IDLE and self.command is not None and self.command.outcome is Outcome.COMPLETED
         return done or self.state in (AgentState.WAITING, AgentState.ERROR)
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether a person took it off the board after its end. A client that runs again puts it back."""
+        return self.ended_at is not None and self.archived_at > 0
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether its client ended without reporting it, or its wrapper reported another exit code than 0."""
+        reason = self.end_reason or ""
+        return reason == VANISHED or (reason.startswith("exited with ") and reason != "exited with 0")
 
     @property
     def is_restarting(self) -> bool:

@@ -102,6 +102,24 @@ def test_an_interrupt_is_detected_within_a_second(tmp_path: Path) -> None:
     read(tmp_path, play)
 
 
+def test_a_line_that_is_written_while_others_are_submitted_is_read(tmp_path: Path) -> None:
+    """The file is read again, although nothing else is written to it."""
+
+    async def play(watched: WatchedConfigDir) -> None:
+        session = watched.session("s1")
+        session.write(prompt("Fix it"))
+        await watched.until(lambda: watched.state("s1") == "working")
+        watched.may_submit.clear()
+        session.write(reply("I fixed it."))
+        await watched.until(lambda: watched.submitting)
+        session.write(closed())
+        await watched.settle()
+        watched.may_submit.set()
+        await watched.until(lambda: watched.state("s1") == "idle")
+
+    read(tmp_path, play)
+
+
 def test_a_line_is_submitted_when_it_is_complete(tmp_path: Path) -> None:
     """A part of a line, even cut within an escape, waits for the rest."""
 

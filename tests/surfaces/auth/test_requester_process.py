@@ -13,7 +13,12 @@ import pytest
 
 from claude_headspace.clients.catalog import CLIENTS
 from claude_headspace.clients.claude_code.environment import SESSION_VARIABLE
-from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester, session_in
+from claude_headspace.surfaces.auth.requester_process import (
+    RequesterKind,
+    inspect_holders,
+    inspect_requester,
+    session_in,
+)
 
 NO_CLIENTS: frozenset[int] = frozenset()
 
@@ -58,11 +63,18 @@ def test_a_session_in_the_environment_marks_an_agent(family: tuple[int, int]) ->
     assert inspect_requester(child, NO_CLIENTS, "known".__eq__) is RequesterKind.AGENT
 
 
-def test_an_exited_process_is_hidden() -> None:
-    """It cannot be inspected any more, so it is not trusted."""
+def test_an_exited_process_is_not_trusted() -> None:
+    """It cannot be inspected any more. What else has its socket decides, and nothing is trusted if there is nothing."""
     with subprocess.Popen(["true"]) as process:
         pass
-    assert inspect_requester(process.pid, NO_CLIENTS, unknown) is RequesterKind.HIDDEN
+    assert inspect_requester(process.pid, NO_CLIENTS, unknown) is RequesterKind.EXITED
+    assert inspect_holders([process.pid], NO_CLIENTS, unknown) is RequesterKind.HIDDEN
+    assert inspect_holders([process.pid, os.getpid()], NO_CLIENTS, unknown) is RequesterKind.PERSON
+
+
+def test_one_agent_among_the_processes_with_a_socket_is_enough(family: tuple[int, int]) -> None:
+    """Then the request is that of an agent."""
+    assert inspect_holders([os.getpid(), family[0]], NO_CLIENTS, unknown) is RequesterKind.AGENT
 
 
 INSIDE = {

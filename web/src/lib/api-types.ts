@@ -1137,6 +1137,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/note": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Noting"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Archiving"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Stopping"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Stopped"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/send": {
         parameters: {
             query?: never;
@@ -1939,6 +2059,8 @@ export interface components {
             created_at: string;
             ended_at: string | null;
             end_reason: string | null;
+            crashed: boolean;
+            archived: boolean;
         };
         Project: {
             id: string;
@@ -2371,6 +2493,12 @@ export interface components {
             events: number;
             late: number;
         };
+        Stopped: {
+            status: string;
+            agent_id: string;
+            agent: string;
+            state: string;
+        };
         Sent: {
             status: string;
             agent_id: string;
@@ -2784,6 +2912,17 @@ export interface components {
         Empty: Record<string, unknown>;
         Renaming: {
             name: string;
+        };
+        Noting: {
+            text: string;
+        };
+        Archiving: {
+            /** @default true */
+            archived?: boolean;
+        };
+        Stopping: {
+            /** @default false */
+            force?: boolean;
         };
         Sending: {
             text: string;

@@ -29,7 +29,7 @@ const TITLES: Record<State, string> = {
 };
 
 /** The fields that determine the position of a card or a count. */
-const LAYOUT_FIELDS = ["state", "state_since", "created_at", "name", "project", "parent_id", "unseen", "waits"] as const;
+const LAYOUT_FIELDS = ["state", "state_since", "created_at", "name", "project", "parent_id", "unseen", "waits", "archived"] as const;
 
 /** Whether a change of an agent moves no card and changes no count. */
 export function hasSameLayout(before: Agent | undefined, after: Agent | undefined): boolean {

@@ -79,7 +79,7 @@ class Board {
   #update(agents: Map<string, Agent>, changedIds: string[]): void {
     const before = this.agents;
     this.agents = agents;
-    if (!changedIds.every((id) => hasSameLayout(before.get(id), agents.get(id)))) this.layoutAgents = [...agents.values()];
+    if (!changedIds.every((id) => hasSameLayout(before.get(id), agents.get(id)))) this.layoutAgents = [...agents.values()].filter((agent) => !agent.archived);
   }
 
   #setConnection(connection: Connection): void {

@@ -18,6 +18,7 @@ PROGRAM = Program(
     own_setting="daemon",
     transcript_dir="sessions",
     pastes_prompts=True,
+    exit_command="/quit",
     reports_at_start=False,
     reports_resume=False,
     shared_session=(

@@ -9,4 +9,5 @@ PROGRAM = Program(
     session_options=("-r", "--resume", "--session-file", "--session-id"),
     transcript_dir="tmp",
     pastes_prompts=True,
+    exit_command="/quit",
 )

@@ -272,12 +272,19 @@ class TranscriptFollower(Loop):
         if self._new_directories:
             await self._find_in_new_directories()
         while self._pending:
-            path = next(iter(self._pending))
-            more = await self._read(path)
-            del self._pending[path]
-            if more:
-                self._pending[path] = None
+            await self._read_next(next(iter(self._pending)))
         self._caught_up.set()
+
+    async def _read_next(self, path: str) -> None:
+        """Read a chunk of a pending file. A change that is reported meanwhile makes the file pending again."""
+        del self._pending[path]
+        try:
+            more = await self._read(path)
+        except BaseException:
+            self._pending[path] = None
+            raise
+        if more:
+            self._pending[path] = None
 
     async def _read(self, path: str) -> bool:
         """Read and submit a chunk of a file. Returns whether there is more to read now."""

@@ -69,6 +69,7 @@ APPLIES_AFTER_END = (
     acts.MissionReported,
     acts.MissionFinished,
     acts.WorkerEnded,
+    acts.AgentArchived,
 )
 """Facts that also apply to an agent that has ended."""
 
@@ -222,6 +223,8 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     acts.TypingFailed: agent_acts.recorded_only,
     facts.RemoteActionStep: agent_acts.remote_action_step,
     acts.AgentImported: agent_acts.agent_imported,
+    acts.StopRequested: agent_acts.stop_requested,
+    acts.AgentArchived: agent_acts.agent_archived,
     facts.Observed: attributes.observed,
     facts.Several: _several,
 }

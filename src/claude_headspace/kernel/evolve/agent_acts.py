@@ -1,9 +1,9 @@
-"""Acts on an agent: register, resume, restart, mark as seen, type, close, rename, note, import."""
+"""Acts on an agent: register, resume, restart, mark as seen, type, stop, close, archive, rename, note, import."""
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision
 from claude_headspace.kernel.evolve.change import Change, replace
-from claude_headspace.kernel.evolve.sessions import end_agent, session_started
+from claude_headspace.kernel.evolve.sessions import end_agent, revive, session_started
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.text import short
 
@@ -33,7 +33,7 @@ def agent_resumed(change: Change, meta: Meta, fact: facts.AgentResumed) -> None:
     agent = change.agent
     if agent.ended_at is None or agent.session is None:
         return
-    agent.ended_at = agent.end_reason = None
+    revive(agent)
     agent.headspace_id = fact.headspace_id or agent.headspace_id
     agent.tmux_session, agent.tmux_pane = fact.tmux_session, fact.tmux_pane
     agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
@@ -76,6 +76,16 @@ def agent_closed(change: Change, meta: Meta, fact: acts.AgentClosed) -> None:
     """The process that started the client reported its end. No-op if the agent has another client by now."""
     if change.agent.ended_at is None and change.agent.pid in (None, fact.pid):
         end_agent(change, meta.at, fact.reason or "closed")
+
+
+def stop_requested(change: Change, meta: Meta, _fact: acts.StopRequested) -> None:
+    """A person ends the client. Its end is reported by the client or observed; only the reason is known here."""
+    change.agent.stop_requested_at = max(change.agent.stop_requested_at, meta.at)
+
+
+def agent_archived(change: Change, meta: Meta, fact: acts.AgentArchived) -> None:
+    """A person took the ended agent off the board, or put it back."""
+    change.agent.archived_at = 0 if fact.undone else meta.at
 
 
 def agent_imported(change: Change, meta: Meta, fact: acts.AgentImported) -> None:

@@ -9,7 +9,7 @@ from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Agent, Outcome
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change, add_turn, open_command_of, replace
-from claude_headspace.kernel.evolve.sessions import VANISHED, end_agent
+from claude_headspace.kernel.evolve.sessions import end_agent
 from claude_headspace.kernel.evolve.turns import record_work
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.mission.model import (
@@ -62,16 +62,10 @@ def update_mission(change: Change, mission: Mission) -> None:
             mission = replace(mission, answer=turn.text[:MAX_ANSWER_CHARS])
     if agent.ended_at is not None:
         outcome = OUTCOMES.get(agent.command.outcome if agent.command else None, MissionOutcome.FAILED)
-        if outcome is MissionOutcome.SUCCEEDED and _was_killed(agent):
+        if outcome is MissionOutcome.SUCCEEDED and agent.has_crashed:
             outcome = MissionOutcome.FAILED
         mission = _ended(mission, outcome, f"its client ended ({agent.end_reason})", agent.ended_at)
     agent.mission = mission
-
-
-def _was_killed(agent: Agent) -> bool:
-    """Whether the client ended without reporting it, or its wrapper reported another exit code than 0."""
-    reason = agent.end_reason or ""
-    return reason == VANISHED or (reason.startswith("exited with ") and reason != "exited with 0")
 
 
 def _ended(mission: Mission, outcome: MissionOutcome, words: str, at: Micros) -> Mission:

@@ -4,12 +4,12 @@ The registry's `idle` ends work and dialogs, but no error and no question in tex
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.agent import VANISHED, Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_ended
 from claude_headspace.kernel.evolve.change import Change, close_waits, move_command, replace
 from claude_headspace.kernel.evolve.dialogs import dialog_seen
-from claude_headspace.kernel.evolve.sessions import CLOSED, VANISHED, end_agent, end_all_before
+from claude_headspace.kernel.evolve.sessions import CLOSED, end_agent, end_all_before
 from claude_headspace.kernel.evolve.turns import close_questions, record_idle, turn_stopped
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent

@@ -3,7 +3,7 @@
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.evolve.change import (
     DUPLICATE_WINDOW,
     MAX_RECENT,
@@ -23,8 +23,10 @@ of the other session: until then, nothing has ended."""
 AGENT_SURVIVES = ("clear", "resume", CLOSED)
 """Reasons for the end of a session that end the context window but not the agent."""
 
-VANISHED = "vanished"
-"""The end reason of an agent whose client process is gone, without the end of its session."""
+STOPPED = "stopped"
+"""The end reason of an agent whose client a person ended through Headspace."""
+STOP_WINDOW: Micros = 60 * SECOND
+"""An end within this time after the request of a person is what the person wanted."""
 
 UNKNOWN = "unknown"
 """The source of a session whose start was not reported."""
@@ -39,7 +41,7 @@ def record_hook(change: Change, event: Event) -> None:
     if not isinstance(event.fact, facts.SessionEnded):
         agent.last_hook_at = max(agent.last_hook_at, meta.at)
         if agent.ended_at is not None and meta.at > agent.ended_at:
-            agent.ended_at = agent.end_reason = None
+            revive(agent)
             change.why = "resumed: a hook fired after its end"
     if meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
@@ -53,11 +55,17 @@ def record_hook(change: Change, event: Event) -> None:
         _detect_session(change, meta)
 
 
+def revive(agent: Agent) -> None:
+    """A client of an ended agent runs again: it is back on the board."""
+    agent.ended_at = agent.end_reason = None
+    agent.archived_at = 0
+
+
 def record_reading(change: Change, event: Event) -> None:
     """A file of the client shows the session and the process. A prompt or a client after the end revives the agent."""
     agent, meta = change.agent, event.meta
     if agent.ended_at is not None and meta.at > agent.ended_at and _revives(event, agent.ended_at):
-        agent.ended_at = agent.end_reason = None
+        revive(agent)
         change.why = "resumed: a prompt or a client followed its end"
     if meta.origin is Origin.TRANSCRIPT and meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
@@ -259,6 +267,8 @@ def end_agent(change: Change, at: Micros, reason: str) -> None:
     agent = change.agent
     if at < max(agent.last_hook_at, agent.ended_at or 0):
         return
+    if 0 <= at - agent.stop_requested_at < STOP_WINDOW:
+        reason = STOPPED
     change.why = f"the client ended ({reason})"
     for sub in agent.running_subagents:
         stop_subagent(change, sub, max(at, sub.last_seen_at))

@@ -189,6 +189,10 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Time
     ended_at: Time | None
     end_reason: str | None
+    crashed: bool
+    """Whether its client ended without reporting it, or with an error. Restart it with `resume`."""
+    archived: bool
+    """Whether a person took it off the board after its end."""
 
 
 def evidence_view(agent: Agent) -> EvidenceView | None:
@@ -255,6 +259,8 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "wrapper_id": (("headspace_id",), attrgetter("headspace_id")),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: optional_iso(agent.ended_at)),
+    "crashed": (("end_reason",), lambda agent: agent.has_crashed),
+    "archived": (("ended_at", "archived_at"), lambda agent: agent.is_archived),
 }
 """Fields that are computed: from which fields of the agent, and how. All others are the field of the same name."""
 
@@ -263,8 +269,10 @@ _FIELDS = {name: _DERIVED.get(name, ((name,), attrgetter(name))) for name in Age
 _PARTS = Agent.__struct_fields__
 
 _PARTIAL = {
+    "archived",
     "background_tasks",
     "command",
+    "crashed",
     "dialects",
     "session",
     "session_id",

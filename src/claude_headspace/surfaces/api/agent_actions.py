@@ -1,4 +1,4 @@
-"""Actions on agents: register or resume one, record what happened to it, type into its terminal, read what it changed.
+"""Actions on agents: register, resume or end one, record what happened to it, type into its terminal, read its changes.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -19,6 +19,7 @@ from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.changes import Changes
+from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 
@@ -87,6 +88,11 @@ class AgentActions:
         """Press Esc in the agent's terminal, on the agent's host."""
         return await self.remote_actions.do(agent, Action("interrupt", requester.name, requester.via), Interrupted)
 
+    async def stop(self, agent: Agent, requester: Requester, *, force: bool = False) -> Stopped:
+        """End the agent's client, on the agent's host."""
+        action = Action("stop", requester.name, requester.via, force=force)
+        return await self.remote_actions.do(agent, action, Stopped)
+
 
 def check_name(name: str) -> None:
     """Raise `BadRequest` for a name that an agent cannot have."""
@@ -95,4 +101,15 @@ def check_name(name: str) -> None:
             "bad_name",
             f"{name[:60]!r} is not a valid agent name.",
             "Use up to 40 lowercase letters, digits, dots and dashes, starting and ending with a letter or digit.",
+        )
+
+
+def check_ended(agent: Agent) -> None:
+    """Raise `BadRequest` if the agent still runs."""
+    if agent.ended_at is None:
+        raise BadRequest(
+            "not_ended",
+            f"{agent.name} is still running. Only ended agents can be archived.",
+            f"`headspace stop {agent.name}` ends it.",
+            status=409,
         )

@@ -94,7 +94,7 @@ class TerminalInput:
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
-            confirmed = await _poll(lambda: self._is_delivered(agent, after, text), bool)
+            confirmed = await poll(lambda: self._is_delivered(agent, after, text), bool)
             restored = await self._pane_input.restore_draft(agent) if had_draft else None
         return Sent("confirmed" if confirmed else "typed", agent.id, agent.name, restored)
 
@@ -117,13 +117,13 @@ class TerminalInput:
             except HeadspaceError as error:
                 await self._record_failure(agent, error)
                 raise
-            after = await _poll(lambda: self._read.agents.find(agent.id), lambda now: has_stopped(before, now))
+            after = await poll(lambda: self._read.agents.find(agent.id), lambda now: has_stopped(before, now))
         status = "confirmed" if has_stopped(before, after) else "pressed"
         return Interrupted(status, agent.id, agent.name, after.state.value)
 
     async def _when_started(self, agent: Agent) -> Agent:
         """The agent as it is now; if its client is just starting, as soon as it has reported."""
-        return await _poll(lambda: self._read.agents.find(agent.id), lambda now: not is_starting(now), START_SECONDS)
+        return await poll(lambda: self._read.agents.find(agent.id), lambda now: not is_starting(now), START_SECONDS)
 
     async def _current(self, agent: Agent) -> Agent:
         return await asyncio.to_thread(self._read.agents.find, agent.id)
@@ -132,7 +132,7 @@ class TerminalInput:
         await self._recorder.record(TypingFailed(reason=error.message), agent.id)
 
 
-async def _poll(
+async def poll(
     query: Callable[[], Answer], is_done: Callable[[Answer], bool], seconds: float = CONFIRM_SECONDS
 ) -> Answer:
     """Repeat a query until its answer is final or time is up; the last answer."""

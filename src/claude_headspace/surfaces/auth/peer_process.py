@@ -7,6 +7,8 @@ match.
 Rules
 - The kernel names the user of a socket. A process of our user that cannot be found (it is not dumpable, or has already
   exited) is `is_hidden`: it may belong to an agent.
+- A process that was just forked has the sockets of its parent until it starts its program. `holders_of` finds all
+  processes that have a socket.
 """
 
 import contextlib
@@ -45,11 +47,20 @@ def peer_of(their_port: int, our_port: int) -> Peer:
     return _by_table(their_port, our_port) if TABLES[0].exists() else _by_psutil(their_port, our_port)
 
 
+def holders_of(their_port: int, our_port: int) -> list[int]:
+    """All processes that have the other end of a connection open, the newest first."""
+    if not TABLES[0].exists():
+        pid = _by_psutil(their_port, our_port).pid
+        return [] if pid is None else [pid]
+    ends = [end for table in TABLES for end in _ends(table) if (end.local, end.remote) == (their_port, our_port)]
+    return [pid for end in ends for pid in _owners(end.inode)]
+
+
 def _by_table(their_port: int, our_port: int) -> Peer:
     ends = [end for table in TABLES for end in _ends(table)]
     ours = [end for end in ends if (end.local, end.remote) == (our_port, their_port)]
     theirs = [end for end in ends if (end.local, end.remote) == (their_port, our_port)]
-    pid = next((pid for end in theirs if (pid := _owner(end.inode)) is not None), None)
+    pid = next((pid for end in theirs for pid in _owners(end.inode)), None)
     is_gone = not any(end.is_open for end in ours)
     is_hidden = pid is None and not is_gone and any(end.uid == os.getuid() for end in theirs)
     return Peer(pid, is_gone, is_hidden)
@@ -63,12 +74,11 @@ def _ends(table: Path) -> Iterator[_End]:
             yield _End(local, remote, fields[3] == ESTABLISHED, fields[9], int(fields[7]))
 
 
-def _owner(inode: str) -> int | None:
-    """The process that has a socket open; None if it is closed or belongs to another user."""
-    if inode == "0":
-        return None
-    wanted = f"socket:[{inode}]"
-    return next((pid for pid in sorted(psutil.pids(), reverse=True) if wanted in _files(pid)), None)
+def _owners(inode: str) -> Iterator[int]:
+    """The processes that have a socket open, the newest first; none if it is closed or belongs to another user."""
+    if inode != "0":
+        wanted = f"socket:[{inode}]"
+        yield from (pid for pid in sorted(psutil.pids(), reverse=True) if wanted in _files(pid))
 
 
 def _files(pid: int) -> Iterator[str]:

@@ -21,8 +21,13 @@ import psutil
 from starlette.requests import Request
 
 from claude_headspace.errors import Forbidden
-from claude_headspace.surfaces.auth.peer_process import peer_of
-from claude_headspace.surfaces.auth.requester_process import RequesterKind, inspect_requester, session_in
+from claude_headspace.surfaces.auth.peer_process import holders_of, peer_of
+from claude_headspace.surfaces.auth.requester_process import (
+    RequesterKind,
+    inspect_holders,
+    inspect_requester,
+    session_in,
+)
 
 VIA_HEADER = "x-headspace-via"
 SESSION_HEADER = "x-headspace-caller-session"
@@ -99,6 +104,8 @@ class RequesterLookup:
         kind = RequesterKind.HIDDEN if peer.is_hidden else RequesterKind.PERSON
         if peer.pid is not None and peer.pid != os.getpid():
             kind = inspect_requester(peer.pid, clients, self._knows_session)
+        if kind is RequesterKind.EXITED:
+            kind = inspect_holders(holders_of(their_port, our_port), clients, self._knows_session)
         if kind is not RequesterKind.PERSON:
             raise _refusal(kind)
 

@@ -5,10 +5,11 @@ Rules
   An ancestor with the session of a known agent counts too: `env -u` removes the variable from a child only.
 - A process that the tmux server runs without a terminal (`run-shell`, `if-shell`, `#()`) can be started by anyone who
   can use tmux, which includes agents. It does not show who started it.
-- A process that exits or hides while it is inspected is not trusted.
+- A process that exits or hides while it is inspected is not trusted. If it has exited, the others that have its socket
+  are inspected instead: it can be one that the sender had just forked, and that did not send anything.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from enum import Enum
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +33,7 @@ class RequesterKind(Enum):
     """The tmux server started it, without a terminal."""
     HIDDEN = "hidden"
     """It cannot be inspected."""
+    EXITED = "exited"
 
 
 def inspect_requester(pid: int, clients: Collection[int], knows_session: Callable[[str], bool]) -> RequesterKind:
@@ -41,7 +43,9 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
         above = process.parents()
         is_inside = environment.is_inside_client(process.environ())
         if not process.is_running():
-            return RequesterKind.HIDDEN
+            return RequesterKind.EXITED
+    except (psutil.NoSuchProcess, ProcessLookupError):
+        return RequesterKind.EXITED
     except (psutil.Error, OSError):
         return RequesterKind.HIDDEN
     if is_inside or any(each.pid in clients for each in (process, *above)):
@@ -49,6 +53,15 @@ def inspect_requester(pid: int, clients: Collection[int], knows_session: Callabl
     if any((found := session_in(each)) and knows_session(found) for each in above):
         return RequesterKind.AGENT
     return RequesterKind.TMUX_JOB if _is_tmux_job([process, *above]) else RequesterKind.PERSON
+
+
+def inspect_holders(
+    pids: Iterable[int], clients: Collection[int], knows_session: Callable[[str], bool]
+) -> RequesterKind:
+    """What kind of process sends a request, by all processes that have its socket: a person only if all of them are."""
+    kinds = {inspect_requester(pid, clients, knows_session) for pid in pids} - {RequesterKind.EXITED}
+    others = kinds - {RequesterKind.PERSON}
+    return min(others or kinds or {RequesterKind.HIDDEN}, key=list(RequesterKind).index)
 
 
 def session_in(process: psutil.Process) -> str | None:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import ask_text, choose_agent
 from claude_headspace.surfaces.cli.options import (
     AgentArgument,
     AsJson,
@@ -59,13 +60,13 @@ def list_agents(
 
 @examples("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")
 def show(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     full: Annotated[bool, Option("--full", help="Shorten no request, however long it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one agent: its state, requests, grants and last turns."""
     client = ApiClient.local()
-    found = client.agent(agent)
+    found = choose_agent(client, agent)
     found["waits"] = [client.wait(wait["id"], all=full) for wait in found["waits"]]
     turns = client.turns(found["id"], LAST_TURNS)
     if as_json:
@@ -79,7 +80,7 @@ def show(
 
 @examples("headspace why calm-otter", "headspace why calm-otter --last 100")
 def why(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     last: Annotated[int, Option("--last", "-n", min=1, max=1000, help="How many past states to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -89,7 +90,7 @@ def why(
     reasons, what the agent has been granted, and the verdicts of the policy guard.
     """
     client = ApiClient.local()
-    found = client.agent(agent)
+    found = choose_agent(client, agent)
     states, verdicts = client.evidence(found["id"], last), verdicts_of(client, found["id"], last)
     if as_json:
         fields = ("id", "name", "client", "state", "waiting_for", "state_since", "evidence", "grants")
@@ -105,12 +106,14 @@ def why(
 
 @examples("headspace rename calm-otter login-fix")
 def rename(
-    agent: AgentArgument,
-    name: Annotated[str, Argument("NAME", help="The new name: lowercase letters, digits, dots and dashes.")],
+    agent: AgentArgument = None,
+    name: Annotated[
+        str | None, Argument("NAME", help="The new name: lowercase letters, digits, dots and dashes.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Rename an agent."""
     client = ApiClient.local()
-    before = client.agent(agent)
-    after = client.rename(before["id"], name)
+    before = choose_agent(client, agent, acts=True)
+    after = client.rename(before["id"], name if name is not None else ask_text("New name", "NAME"))
     output.write_result(after, as_json, lambda after, _: [output.line(f"Renamed {before['name']} to {after['name']}.")])

@@ -16,6 +16,7 @@ from claude_headspace.kernel.wait.request import Field
 from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, parse_object
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
@@ -35,7 +36,7 @@ OBJECT_HINT = "Pass a JSON object in single quotes."
 
 @examples("headspace approve calm-otter", "headspace approve calm-otter --grant rule-3f2a9c --yes")
 def approve(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     grant: Annotated[
         list[str] | None,
         Option(
@@ -89,7 +90,7 @@ def approve(
 
 @examples("headspace deny calm-otter", 'headspace deny calm-otter -m "use the test database"')
 def deny(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     message: Annotated[
         str, Option("--message", "-m", help="Message to the agent: the reason, or what to do instead.")
     ] = "",
@@ -110,7 +111,7 @@ def deny(
     "headspace answer calm-otter --field board=7 --field urgent=yes",
 )
 def answer(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     answers: Annotated[
         list[str] | None,
         Argument(
@@ -171,13 +172,15 @@ _OTHER_COMMANDS = {
 """By answer and kind of wait: why the command does not fit, and which one does."""
 
 
-def _find_target(agent: str, wait_id: str | None, answer: str, *, all: bool = False, is_shown: bool = False) -> _Target:
+def _find_target(
+    agent: str | None, wait_id: str | None, answer: str, *, all: bool = False, is_shown: bool = False
+) -> _Target:
     """The wait to answer; `all` leaves nothing out that Headspace has. Raises if another command answers it.
 
     `is_shown`: the request is shown before it is answered. Otherwise the wait must be named if there are several.
     """
     client = ApiClient.local()
-    found = client.agent(agent)
+    found = choose_agent(client, agent, first=("waiting",), acts=True)
     wait = _select_wait(found, wait_id, answer, is_shown=is_shown)
     problem, hint = _mismatch(answer, wait)
     if problem:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
 from claude_headspace.surfaces.cli.presentation.changes import change_lines, stat_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
@@ -11,7 +12,7 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 
 @examples("headspace diff calm-otter", "headspace diff calm-otter --command latest", "headspace diff calm-otter --stat")
 def diff(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     command: Annotated[
         str | None,
         Option("--command", "-c", help="Only one command: its number (1 is the first), its id, or `latest`."),
@@ -24,7 +25,8 @@ def diff(
     The changes come from the tool calls of the agent and, in a repository, from git. On a terminal, long output is
     shown with $PAGER.
     """
-    changes = ApiClient.local().changes(agent, command)
+    client = ApiClient.local()
+    changes = client.changes(choose_agent(client, agent)["id"], command)
     if as_json:
         output.write_json(changes)
     else:

@@ -6,9 +6,17 @@ first line of the function's docstring, as a test ensures.
 
 from claude_headspace.surfaces.cli.arguments.tree import Command, Group
 
+INSTEAD = {
+    "kill": "headspace stop --force AGENT",
+    "rm": "headspace stop AGENT` and `headspace archive AGENT",
+    "delete": "headspace stop AGENT` and `headspace archive AGENT",
+    "start": "headspace run` for an agent, or `headspace up` for the daemon",
+}
+"""Commands that people expect from other tools, and what to use."""
+
 COMMANDS = (
     Command("up", ".up:up", "Start Headspace, install the hooks and open the dashboard."),
-    Command("list", ".agents:list_agents", "List agents, those that need you first."),
+    Command("list", ".agents:list_agents", "List agents, those that need you first.", ("ls", "ps")),
     Command("show", ".agents:show", "Show one agent: its state, requests, grants and last turns."),
     Command("why", ".agents:why", "Explain the current state of an agent."),
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
@@ -17,9 +25,11 @@ COMMANDS = (
     Command("run", ".run:run", "Start a client as a registered agent."),
     Command("resume", ".run:resume", "Resume an ended agent in this terminal."),
     Command("peek", ".peek:peek", "Show the screen of an agent, without going there."),
-    Command("jump", ".control:jump", "Switch to the tmux pane of an agent."),
+    Command("jump", ".control:jump", "Switch to the tmux pane of an agent.", ("attach",)),
     Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),
+    Command("stop", ".stop:stop", "End the client of an agent."),
+    Command("archive", ".stop:archive", "Take ended agents off the board."),
     Command("approve", ".answers:approve", "Approve a permission request or a plan."),
     Command("deny", ".answers:deny", "Deny a permission request, a plan or a question."),
     Command("answer", ".answers:answer", "Answer the questions of an agent, or fill in an MCP form."),

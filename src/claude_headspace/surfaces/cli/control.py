@@ -12,20 +12,22 @@ from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import ask_text, choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import interrupt_result, send_result
 from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
 
 
 @examples("headspace jump calm-otter")
-def jump(agent: AgentArgument) -> None:
+def jump(agent: AgentArgument = None) -> None:
     """Switch to the tmux pane of an agent.
 
     Works inside and outside of tmux.
     """
     refuse_in_demo(find_paths())
-    done = TerminalActions().jump(ApiClient.local().agent(agent))
+    done = TerminalActions().jump(choose_agent(ApiClient.local(), agent))
     if done.foreground:
         _require_terminal(done.foreground)
         sys.exit(subprocess.run(done.foreground, check=False).returncode)
@@ -44,8 +46,8 @@ def _require_terminal(command: Sequence[str]) -> None:
     "headspace send calm-otter --keep-draft /compact",
 )
 def send(
-    agent: AgentArgument,
-    text: Annotated[list[str], Argument("TEXT", help="The text; - reads standard input.")],
+    agent: AgentArgument = None,
+    text: Annotated[list[str] | None, Argument("TEXT", help="The text; - reads standard input.")] = None,
     keep_draft: Annotated[
         bool, Option("--keep-draft", help="Put a draft in the input box aside, and restore it afterwards.")
     ] = False,
@@ -57,12 +59,15 @@ def send(
     draft in its input box. The command waits a few seconds for the agent to confirm that it received the text.
     """
     refuse_in_demo(find_paths())
-    sent = ApiClient.local().send(agent, read_text(" ".join(text)), uuid.uuid4().hex, keep_draft=keep_draft)
+    client = ApiClient.local()
+    target = choose_agent(client, agent, first=("idle",), acts=True)
+    words = read_text(" ".join(text)) if text else ask_text(f"Prompt to {clean_text(target['name'])}", "TEXT")
+    sent = client.send(target["id"], words, uuid.uuid4().hex, keep_draft=keep_draft)
     output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
 
 
 @examples("headspace interrupt calm-otter")
-def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
+def interrupt(agent: AgentArgument = None, as_json: AsJson = False) -> None:
     """Press Esc in the terminal of an agent.
 
     Esc is pressed only if the client of the agent still runs in its pane and is working or shows a dialog: once, or
@@ -70,5 +75,6 @@ def interrupt(agent: AgentArgument, as_json: AsJson = False) -> None:
     client to stop. Background tasks keep running.
     """
     refuse_in_demo(find_paths())
-    done = ApiClient.local().interrupt(agent)
+    client = ApiClient.local()
+    done = client.interrupt(choose_agent(client, agent, first=("working", "waiting"), acts=True)["id"])
     output.write_result(done, as_json, lambda done, _: [output.line(interrupt_result(done))])

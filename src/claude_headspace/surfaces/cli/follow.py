@@ -10,6 +10,7 @@ from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now
 from claude_headspace.surfaces.cli.presentation.event_lines import EventFormatter
 from claude_headspace.surfaces.cli.presentation.status import log_lines
@@ -41,7 +42,7 @@ def tail(
     event is one object per line with `id`, `type` and `data`.
     """
     client = ApiClient.local()
-    agent_id = client.agent(agent)["id"] if agent else None
+    agent_id = choose_agent(client, agent)["id"] if agent else None
     start = client.last_seq() if after is None else after
     wanted = [kind for kind in types.replace(" ", "").split(",") if kind]
     agents = client.agents() if after is None else []

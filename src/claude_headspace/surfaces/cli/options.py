@@ -23,13 +23,14 @@ def complete_agents(incomplete: str) -> list[str]:
         names = [agent["name"] for agent in ApiClient.local(timeout=0.5).agents()]
     except HeadspaceError:
         return []
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 AgentArgument = Annotated[
-    str,
-    Argument("AGENT", help="Name, id or id prefix.", complete=complete_agents),
+    str | None,
+    Argument("AGENT", help="Name, part of a name, or id; without it you choose.", complete=complete_agents),
 ]
+"""Pass it to `choose.choose_agent`."""
 ProjectOption = Annotated[str | None, Option("--project", "-p", help="Only this project: name, id or directory.")]
 ClientOption = Annotated[
     str | None, Option("--client", metavar="NAME", help=f"Only this client: {', '.join(CLIENTS)}.")

@@ -191,6 +191,15 @@ def ask(question: str, *, default: bool) -> bool:
         sys.stdout.write("Answer y or n.\n")
 
 
+def ask_line(question: str) -> str:
+    """Ask for a text on the terminal. An end of the input ends the program."""
+    sys.stdout.write(f"{question}: ")
+    sys.stdout.flush()
+    if not (line := sys.stdin.readline()):
+        raise EOFError
+    return line.strip()
+
+
 def can_ask() -> bool:
     """Whether a person is at the terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()

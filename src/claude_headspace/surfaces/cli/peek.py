@@ -9,6 +9,7 @@ from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now
 from claude_headspace.surfaces.cli.presentation.agent_details import next_commands
 from claude_headspace.surfaces.cli.presentation.preview import preview_lines, screen_lines
@@ -22,7 +23,7 @@ FOLLOW_SECONDS = 0.3
 
 @examples("headspace peek calm-otter", "headspace peek calm-otter --follow", "headspace peek calm-otter --history 200")
 def peek(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     follow: Annotated[bool, Option("--follow", "-f", help="Keep showing the screen, until Ctrl+C.")] = False,
     history: Annotated[
         int, Option("--history", "-n", min=0, max=50_000, help="Also this many lines above the screen.")
@@ -35,7 +36,7 @@ def peek(
     requests, the running tool and its last message are shown.
     """
     client = ApiClient.local()
-    found = client.agent(agent)
+    found = choose_agent(client, agent)
     if follow:
         _follow(client, found["id"])
         return

@@ -10,6 +10,7 @@ from claude_headspace.errors import BadRequest, DaemonMissing
 from claude_headspace.kernel.text import count, iso
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, now, read_file, require_new_file
 from claude_headspace.surfaces.cli.presentation.timeline import (
     agent_at_time,
@@ -33,7 +34,7 @@ SHOWN_TURNS = 10
     "headspace replay calm-otter", "headspace replay calm-otter --at 14:30", "headspace replay calm-otter --at 2h"
 )
 def replay(
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     at: Annotated[
         str | None, Option("--at", metavar="TIME", help="14:30, 2h (two hours ago) or 2026-03-01T14:30.")
     ] = None,
@@ -45,15 +46,15 @@ def replay(
     Replays the log up to that time: only events that Headspace had received by then count.
     """
     client = ApiClient.local()
+    found = choose_agent(client, agent)
     if at is None:
-        _show_timeline(client, agent, last, as_json)
+        _show_timeline(client, found, last, as_json)
     else:
         time = parse_past_time("--at", at, int(now().timestamp() * 1_000_000))  # "2h" means one time in all requests
-        _show_at(client, agent, iso(time), as_json)
+        _show_at(client, found["id"], iso(time), as_json)
 
 
-def _show_timeline(client: ApiClient, agent: str, last: int, as_json: bool) -> None:
-    found = client.agent(agent)
+def _show_timeline(client: ApiClient, found: Json, last: int, as_json: bool) -> None:
     states = client.evidence(found["id"], last)
     if as_json:
         output.write_json({"id": found["id"], "name": found["name"], "moments": states})
@@ -63,8 +64,8 @@ def _show_timeline(client: ApiClient, agent: str, last: int, as_json: bool) -> N
     screen.show(state_timeline(clean_json(found), states, now(), screen.width), then=timeline_footer(found, states))
 
 
-def _show_at(client: ApiClient, agent: str, time: str, as_json: bool) -> None:
-    found = client.agent_at(agent, time)
+def _show_at(client: ApiClient, agent_id: str, time: str, as_json: bool) -> None:
+    found = client.agent_at(agent_id, time)
     if as_json:
         output.write_json(found)
         return

@@ -25,6 +25,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import ForwardedArguments, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
@@ -221,7 +222,7 @@ def _run_job(path: Path) -> None:
 )
 def resume(
     arguments: ForwardedArguments,
-    agent: AgentArgument,
+    agent: AgentArgument = None,
     prompt: Annotated[str, Option("--prompt", help="First prompt of the resumed session.")] = "",
 ) -> None:
     """Resume an ended agent in this terminal.
@@ -230,7 +231,7 @@ def resume(
     further arguments are passed to the client. Exits with the code of the client.
     """
     api = ApiClient.local()
-    found = api.agent(agent)
+    found = choose_agent(api, agent, first=("ended",), acts=True)
     client = find_client(found["client"])
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None

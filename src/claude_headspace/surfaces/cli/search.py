@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
+from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import (
     AsJson,
     ClientOption,
@@ -41,8 +42,10 @@ def search(
     first; newer results rank slightly higher.
     """
     query = " ".join(words)
-    filters = {"agent": agent, "client": client, "actor": actor, "tool": tool, "since": since, "until": until}
-    found = ApiClient.local().search(query, project=resolve_project(project), limit=limit, **filters)
+    api = ApiClient.local()
+    agent_id = choose_agent(api, agent)["id"] if agent else None
+    filters = {"agent": agent_id, "client": client, "actor": actor, "tool": tool, "since": since, "until": until}
+    found = api.search(query, project=resolve_project(project), limit=limit, **filters)
     if as_json:
         output.write_json(found)
         return

@@ -239,6 +239,18 @@ class ApiClient:
         """Press Esc in the terminal of an agent."""
         return self._post(_path("agents", reference, "interrupt"), Scope.ACT, {}, SEND_SECONDS)
 
+    def stop(self, reference: str, *, force: bool = False) -> Json:
+        """End the client of an agent. `force`: with signals at once."""
+        return self._post(_path("agents", reference, "stop"), Scope.ACT, {"force": force}, SEND_SECONDS)
+
+    def archive(self, reference: str, *, archived: bool = True) -> Json:
+        """Take an ended agent off the board, or put it back."""
+        return self._post(_path("agents", reference, "archive"), Scope.ACT, {"archived": archived})
+
+    def note(self, reference: str, text: str) -> Json:
+        """Set the note of an agent. An empty text removes it."""
+        return self._post(_path("agents", reference, "note"), Scope.ACT, {"text": text})
+
     def answer(self, wait_id: str, answer: Json, *, grant: Sequence[str] = ()) -> Json:
         """Answer a wait. `grant` has the ids of suggestions of the wait that are granted, too."""
         body = {**answer, "grant": list(grant)} if grant else answer

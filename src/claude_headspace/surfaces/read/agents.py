@@ -22,11 +22,14 @@ from claude_headspace.ports import Clock, EventFilter, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
 from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
+from claude_headspace.surfaces.text.matching import suggestion
 
 RECENT: Micros = 24 * 3600 * SECOND
 """How long an ended agent stays on the board."""
 
 MIN_PREFIX_LENGTH = 4
+MAX_NAME_LENGTH = 100
+"""Longer references are not compared with names."""
 
 HOOK_WINDOW: Micros = 60 * SECOND
 MAX_HOOKS = 200
@@ -72,10 +75,13 @@ class AgentQueries:
         client: str | None = None,
         include_all: bool = False,
     ) -> list[AgentView]:
-        """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them."""
+        """Agents, the most urgent state first. Ended agents stay for a day; `include_all` lists all of them.
+
+        Archived agents are only listed with `include_all`.
+        """
         return [
             agent_view(agent)
-            for agent in self._by_urgency(self.all() if include_all else self.recent())
+            for agent in self._by_urgency(self.all() if include_all else self._unarchived())
             if state in (None, agent.state.value)
             and client in (None, agent.client)
             and (project is None or matches_reference(agent.project, project))
@@ -83,12 +89,15 @@ class AgentQueries:
 
     def board_with_transcripts(self) -> list[tuple[AgentView, str | None]]:
         """The board, each agent with the path of its transcript."""
-        agents = self._by_urgency(self.recent())
+        agents = self._by_urgency(self._unarchived())
         return [(agent_view(agent), agent.session.transcript_path if agent.session else None) for agent in agents]
 
     def recent(self) -> list[Agent]:
         """Living agents, and those that ended within the last day."""
         return self._reader.agents(ended_after=self._clock() - RECENT)
+
+    def _unarchived(self) -> list[Agent]:
+        return [agent for agent in self.recent() if not agent.is_archived]
 
     def all(self) -> list[Agent]:
         """Every agent in the journal."""
@@ -103,11 +112,12 @@ class AgentQueries:
     def find(self, reference: str) -> Agent:
         """The agent with this id, name, wrapper id or session, or the only one whose id starts with the reference.
 
-        The start of an id has at least 4 characters.
+        The start of an id has at least 4 characters. Upper and lower case are the same in names. An error suggests
+        similar names.
         """
         if (exact := self._reader.agent(reference)) is not None:
             return exact
-        if named := self._reader.agents_by_name(reference):
+        if named := self._reader.agents_by_name(reference) or self._reader.agents_by_name(reference.lower()):
             return named[0]
         if (wrapped := self._reader.agent_by_wrapper(reference)) is not None:
             return wrapped
@@ -120,9 +130,9 @@ class AgentQueries:
             names = ", ".join(f"{agent.id[:12]} ({agent.name})" for agent in prefixed)
             message = f"Several agent ids start with {reference}: {names}."
             raise BadRequest("ambiguous_agent", message, "Use a longer part of the id, or the name.", status=409)
-        raise BadRequest(
-            "unknown_agent", f"There is no agent {reference}.", "`headspace list` shows all agents.", status=404
-        )
+        known = [agent.name for agent in self.recent()] if len(reference) <= MAX_NAME_LENGTH else []
+        hint = " ".join(filter(None, (suggestion(reference, known), "`headspace list` shows all agents.")))
+        raise BadRequest("unknown_agent", f"There is no agent {reference}.", hint, status=404)
 
     def of_session(self, session_id: str) -> Agent | None:
         """The agent that a session of the client belongs to."""

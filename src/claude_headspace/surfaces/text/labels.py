@@ -249,6 +249,18 @@ def interrupt_result(done: Json) -> str:
     return _INTERRUPTED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
 
 
+_STOPPED = {
+    "exited": "{agent} has ended.",
+    "terminated": "{agent} has ended, after SIGTERM.",
+    "killed": "{agent} was killed: it did not end by itself.",
+}
+
+
+def stop_result(done: Json) -> str:
+    """The result of stopping an agent."""
+    return _STOPPED.get(done["status"], "{agent} is {state}.").format(agent=done["agent"], state=done["state"])
+
+
 _SENT = {
     "confirmed": "{agent} received the prompt.",
     "typed": "Typed into the terminal of {agent}; not confirmed yet.",

@@ -85,7 +85,9 @@ class Board:
         found = [
             agent
             for agent in self.agents.values()
-            if (with_ended or agent["state"] != "ended") and all(word in _searchable_text(agent) for word in words)
+            if (with_ended or agent["state"] != "ended")
+            and not agent.get("archived")  # absent in an older daemon
+            and all(word in _searchable_text(agent) for word in words)
         ]
         found.sort(key=itemgetter("state_since"), reverse=True)  # timestamps of the API sort as text
         return sorted(found, key=lambda agent: (_URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]))

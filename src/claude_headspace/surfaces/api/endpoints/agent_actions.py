@@ -1,4 +1,4 @@
-"""Actions on agents: register, resume, close, restart, rename, mark as seen, send a prompt, interrupt."""
+"""Actions on agents: register, resume, close, restart, rename, note, mark as seen, prompt, interrupt, stop, archive."""
 
 import asyncio
 from typing import Annotated
@@ -10,7 +10,9 @@ from starlette.requests import Request
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.kernel.acts import (
     Act,
+    AgentArchived,
     AgentClosed,
+    AgentNoted,
     AgentRegistered,
     AgentRenamed,
     AgentSeen,
@@ -21,11 +23,13 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.views.agent import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
-from claude_headspace.surfaces.api.agent_actions import check_name
+from claude_headspace.surfaces.api.agent_actions import check_ended, check_name
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
+from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
+from claude_headspace.surfaces.socket.notes import MAX_LENGTH
 
 endpoints = EndpointTable()
 
@@ -84,6 +88,25 @@ class Renaming(msgspec.Struct, frozen=True):
 
 class Empty(msgspec.Struct, frozen=True):
     """An empty object."""
+
+
+class Stopping(msgspec.Struct, frozen=True):
+    """How to end a client."""
+
+    force: bool = False
+    """Use signals at once, without the client's own exit command."""
+
+
+class Archiving(msgspec.Struct, frozen=True):
+    """Whether an ended agent leaves the board."""
+
+    archived: bool = True
+
+
+class Noting(msgspec.Struct, frozen=True):
+    """What an agent is working on. An empty text removes the note."""
+
+    text: Annotated[str, Meta(max_length=MAX_LENGTH)]
 
 
 class Sending(msgspec.Struct, frozen=True):
@@ -166,6 +189,34 @@ async def rename(context: ApiContext, request: Request) -> AgentView:
     check_name(name)
     agent = await _find(context, request)
     return agent_view(await context.actions.record(AgentRenamed(name=name), agent.id, actor=requester.name))
+
+
+@endpoints.post("/api/agents/{agent}/note", Noting)
+async def note(context: ApiContext, request: Request) -> AgentView:
+    """Set the note of the agent, or remove it."""
+    requester = await context.requesters.identify(request)
+    text = " ".join((await read_body(request, Noting)).text.split())
+    agent = await _find(context, request)
+    return agent_view(await context.actions.record(AgentNoted(text=text), agent.id, actor=requester.name))
+
+
+@endpoints.post("/api/agents/{agent}/archive", Archiving)
+async def archive(context: ApiContext, request: Request) -> AgentView:
+    """Take an ended agent off the board, or put it back. Nothing is deleted."""
+    requester = await context.requesters.identify(request)
+    wanted = await read_body(request, Archiving)
+    agent = await _find(context, request)
+    check_ended(agent)
+    act = AgentArchived(undone=not wanted.archived)
+    return agent_view(await context.actions.record(act, agent.id, actor=requester.name))
+
+
+@endpoints.post("/api/agents/{agent}/stop", Stopping)
+async def stop(context: ApiContext, request: Request) -> Stopped:
+    """End the client of the agent: with its own exit command, then with signals."""
+    requester = await context.requesters.identify(request)
+    wanted = await read_body(request, Stopping)
+    return await context.actions.stop(await _find(context, request), requester, force=wanted.force)
 
 
 @endpoints.post("/api/agents/{agent}/send", Sending)

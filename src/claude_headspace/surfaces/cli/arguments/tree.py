@@ -6,7 +6,7 @@ they need at their top. The function has the examples for the help (`options.exa
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ class Command(NamedTuple):
     name: str
     function: str
     summary: str
+    other_names: Sequence[str] = ()
+    """Names that people know from other tools. They do the same, and the help does not list them."""
 
     def load(self) -> "Loaded":
         """Import the command."""
@@ -38,6 +40,8 @@ class Group(NamedTuple):
     function: str = ""
     ending: Sequence[str] = ()
     """Lines at the end of the help."""
+    instead: Mapping[str, str] = {}
+    """Commands that people may expect, and what to use."""
 
     def load(self) -> "Loaded":
         """Import the function of the group."""
@@ -45,7 +49,11 @@ class Group(NamedTuple):
 
     def find(self, name: str) -> "Command | Group | None":
         """One of its commands."""
-        return next((each for each in self.commands if each.name == name), None)
+        return next((each for each in self.commands if name in (each.name, *_other_names(each))), None)
+
+
+def _other_names(entry: Command | Group) -> Sequence[str]:
+    return entry.other_names if isinstance(entry, Command) else ()
 
 
 def import_function(path: str) -> Callable[..., None]:
@@ -136,6 +144,8 @@ def _run_command_of(group: Group, words: Sequence[str], path: str) -> None:
 
 
 def _similar(name: str, group: Group) -> str:
+    if name in group.instead:
+        return f" Use `{group.instead[name]}`."
     from difflib import get_close_matches  # noqa: PLC0415  # only for errors
 
     found = get_close_matches(name, [each.name for each in group.commands])
