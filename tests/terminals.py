@@ -34,7 +34,8 @@ import json, os, select, subprocess, sys, termios, tty, uuid
 
 config = os.environ["CLAUDE_CONFIG_DIR"]
 args = sys.argv[1:]
-session = args[args.index("--resume") + 1] if "--resume" in args else str(uuid.uuid4())
+resumed = "--resume" in args and "--fork-session" not in args
+session = args[args.index("--resume") + 1] if resumed else str(uuid.uuid4())
 journal = open(os.environ["FAKE_CLIENT_LOG"], "a", buffering=1)
 
 def note(**what):

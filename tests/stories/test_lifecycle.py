@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -104,3 +105,78 @@ def test_names_of_other_tools_work_or_name_the_command(tmux: Terminal) -> None:
     refused = run_in(tmux, "kill", agent["name"])
     assert (refused.returncode, "Use `headspace stop --force AGENT`." in refused.stderr) == (2, True)
     wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "idle", "the untouched agent")
+
+
+# --- new, fork, restart -----------------------------------------------------------------------------------------------
+
+
+def sessions(tmux: Terminal) -> list[str]:
+    """The tmux sessions."""
+    return tmux.tmux("list-sessions", "-F", "#{session_name}").splitlines()
+
+
+def started(tmux: Terminal) -> list[list[str]]:
+    """The arguments of all clients that were started."""
+    return [note["start"] for note in tmux.notes() if "start" in note]
+
+
+def test_a_new_agent_runs_in_a_tmux_session_of_its_own(tmux: Terminal, tmp_path: Path) -> None:
+    """Project, prompt, model and permission mode arrive at the client, and the session ends with the agent."""
+    given = ("--project", str(tmp_path), "--model", "opus", "--permission-mode", "plan", "--prompt", "Say; 'hi'.")
+    done = run_in(tmux, "new", "--name", "fresh", *given, "--", "--add-dir", "..")
+    assert (done.stdout, done.stderr) == ("fresh was started, in the tmux session fresh.\n", "")
+    assert "fresh" in sessions(tmux)
+    agent = wait_until(
+        lambda: [each for each in tmux.daemon.agents() if each["name"] == "fresh" and each["state"] == "idle"], "fresh"
+    )[0]
+    assert agent["cwd"] == str(tmp_path)
+    assert started(tmux)[-1] == [
+        *("--model", "opus", "--permission-mode", "plan"),
+        *("--add-dir", "..", "--", "Say; 'hi'."),
+    ]
+    assert run_in(tmux, "stop", "--yes", "fresh").returncode == 0
+    wait_until(lambda: "fresh" not in sessions(tmux), "the end of the tmux session")
+
+
+def test_a_new_agent_that_cannot_start_is_refused_with_the_reason(tmux: Terminal, tmp_path: Path) -> None:
+    """Everything is checked before a tmux session is created."""
+    before = sessions(tmux)
+    refusals = {
+        ("new", "--permission-mode", "wild"): "Use one of: default, acceptEdits",
+        ("new", "--project", str(tmp_path / "missing")): "There is no directory",
+        ("new", "codex"): "The program `codex` was not found",
+    }
+    for command, reason in refusals.items():
+        done = run_in(tmux, *command, PATH=f"{tmux.folder / 'bin'}:/usr/bin:/bin")
+        assert (done.returncode != 0, reason in done.stderr) == (True, True), done.stderr
+    assert sessions(tmux) == before
+
+
+def test_a_conversation_is_continued_twice(tmux: Terminal) -> None:
+    """The fork is another agent with the same directory. The first one goes on."""
+    agent = tmux.agent_in(tmux.start("claude"))
+    done = run_in(tmux, "fork", agent["name"], "--name", "second", "--prompt", "Go on.")
+    assert done.stdout == f"second continues the conversation of {agent['name']}, in the tmux session second.\n"
+    made = wait_until(
+        lambda: [each for each in tmux.daemon.agents() if each["name"] == "second" and each["state"] == "idle"], "it"
+    )[0]
+    assert (made["id"] != agent["id"], made["cwd"]) == (True, agent["cwd"])
+    assert started(tmux)[-1] == ["--resume", agent["session_id"], "--fork-session", "--", "Go on."]
+    assert tmux.daemon.agent(agent["id"])["state"] == "idle"
+    assert tmux.daemon.verified()
+
+
+def test_crashed_agents_are_restarted(tmux: Terminal) -> None:
+    """A killed client is a crash, a stopped one is not. `restart --crashed` resumes the same agent and session."""
+    agent = tmux.agent_in(tmux.start("claude", session="lost"))
+    os.kill(agent["pid"], signal.SIGKILL)
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["crashed"], "the crash")
+    done = run_in(tmux, "restart", "--crashed")
+    assert done.stdout == f"Restarted {agent['name']}.\n", done.stderr
+    back = tmux.daemon.agent(agent["id"])
+    assert (back["session_id"], back["crashed"], back["state"] != "ended") == (agent["session_id"], False, True)
+    assert run_in(tmux, "restart", "--crashed").stdout == "No agent on the board has crashed.\n"
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "idle", "the restarted client")
+    again = run_in(tmux, "restart", "--yes", agent["name"])
+    assert again.stdout == f"Restarted {agent['name']}.\n", again.stderr
+    assert tmux.daemon.agent(agent["id"])["pid"] != back["pid"]

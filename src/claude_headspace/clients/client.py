@@ -31,6 +31,7 @@ class Capability(StrEnum):
     STOP = "stop an agent"
     RUN = "start with `headspace run`"
     RESUME = "resume a session"
+    FORK = "continue a session twice"
     SUPERVISE = "supervise and restart"
     MISSION = "run missions"
     IMPORT = "import old sessions"

@@ -50,11 +50,31 @@ def headless_arguments(client: str, given: Sequence[str], prompt: str) -> list[s
 
 def resume_arguments(client: str, session_id: str, given: Sequence[str], prompt: str = "") -> list[str]:
     """The arguments that resume a session, perhaps with the next prompt."""
-    program = program_of(client)
-    if prompt and not program.prompts_resumed:
+    check_resumed_prompt(client, prompt)
+    return start_arguments(client, [*_fill(program_of(client).resume, session_id), *given], prompt)
+
+
+def fork_arguments(client: str, session_id: str, given: Sequence[str], prompt: str = "") -> list[str]:
+    """The arguments that continue a session as a new one, perhaps with its next prompt."""
+    check_resumed_prompt(client, prompt)
+    return start_arguments(client, [*_fill(program_of(client).fork, session_id), *given], prompt)
+
+
+def check_resumed_prompt(client: str, prompt: str) -> None:
+    """Raise `BadRequest` for the first prompt of a resumed or forked session if the client ignores it."""
+    if prompt and not program_of(client).prompts_resumed:
         message = f"{title_of(client)} ignores a first prompt when it resumes a session."
         raise BadRequest("not_supported", message, "Resume without --prompt, and type it there.")
-    return start_arguments(client, [*_fill(program.resume, session_id), *given], prompt)
+
+
+def chosen_options(client: str, model: str = "", permission_mode: str = "") -> list[str]:
+    """The arguments for a model and a permission mode, in the client's own words."""
+    program = program_of(client)
+    modes = program.permission_modes
+    if permission_mode and permission_mode not in modes:
+        message = f"{title_of(client)} has no permission mode {permission_mode[:60]!r}."
+        raise BadRequest("bad_permission_mode", message, f"Use one of: {', '.join(modes)}.")
+    return [*(_fill(program.model, model) if model else ()), *modes.get(permission_mode, ())]
 
 
 def shared_session_hint(client: str, session_id: str) -> str:

@@ -24,8 +24,15 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """Resumes a session, before the user's arguments."""
     prompts_resumed: bool = True
     """Whether a resumed session takes a first prompt from the command line."""
+    fork: tuple[str, ...] = ()
+    """Continues a session as a new one, before the user's arguments. Empty: the client cannot."""
     session_options: tuple[str, ...]
     """Arguments that continue a session."""
+
+    model: tuple[str, ...] = ("--model", VALUE)
+    """Chooses the model."""
+    permission_modes: dict[str, tuple[str, ...]]
+    """The client's permission modes by their names, and the arguments that choose them."""
 
     own_options: tuple[str, ...] = ()
     """What `headspace run` and `headspace resume` add."""

@@ -102,6 +102,7 @@ def _registration(act: acts.AgentRegistered, envelope: Envelope) -> Fact:
         wrapper_pid=act.pid,
         wrapper_started_at=act.began,
         supervised=act.supervised,
+        forked_session=act.forked_session,
     )
 
 

@@ -39,6 +39,8 @@ class AgentRegistered(Act, frozen=True, kw_only=True):
     began: Micros | None = None
     """When that process started."""
     supervised: bool = False
+    forked_session: str = ""
+    """The session of another agent that the client continues as a new one."""
 
 
 class AgentResumed(Act, frozen=True, kw_only=True):

@@ -448,6 +448,8 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The newest time at which the client had applied an answer given through Headspace."""
     reported_end: ReportedEnd | None = None
     """The newest end of a turn that waits for the transcript to confirm it."""
+    forked_session: str = ""
+    """The session of another agent that its client continued as a new one."""
     stop_requested_at: Micros = 0
     """When a person last ended its client through Headspace."""
     archived_at: Micros = 0

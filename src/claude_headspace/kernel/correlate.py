@@ -11,6 +11,8 @@ Rules
 - An agent is of one client. Only its session matches a client of another kind: variables and panes can be inherited.
 - Panes, processes and directories belong to one host: the same pane or pid on another host is another one.
 - A client that descends from an agent's client is its child, whatever ids and panes it inherited.
+- A client that was registered to fork a session is its own agent, although some report that session at their start. It
+  never claims that session.
 - The first client that names a mission is the agent that was registered for it.
 - A pane belongs to its agent while the project is the same and no other client of the agent is alive.
 - Pane and directory do not match a session whose role or mode differs from the agent's, whatever its first event is.
@@ -135,6 +137,8 @@ def claimed_identities(agent: Agent, envelope: Envelope, known: dict[str, Identi
         return [known["session"]] if agent.unauthenticated and "session" in known else []
     is_child = (agent.parent_id or envelope.decisions.parent_id) is not None
     kinds = CLAIMED_BY_ORIGIN.get(envelope.origin, ())
+    if "session" in known and known["session"].key == agent.forked_session:
+        kinds = tuple(kind for kind in kinds if kind != "session")
     return [known[kind] for kind in kinds if kind in known and not (is_child and kind in INHERITED)]
 
 
@@ -180,6 +184,8 @@ def correlate(
     nearby: list[Agent],
 ) -> Correlation:
     """Choose the agent among the agents found by identity. `nearby` are the agents of the project, newest first."""
+    if (fork := _fork(envelope, event, found)) is not None:
+        return Correlation(Strategy.HEADSPACE_ID, fork)
     known, process = found.get("session"), found.get("process")
     if known is None and process is not None and _same_client(process.agent, envelope):
         known = process
@@ -200,6 +206,14 @@ def correlate(
     if free is not None:
         return Correlation(Strategy.WORKING_DIRECTORY, free)
     return Correlation(Strategy.NEW)
+
+
+def _fork(envelope: Envelope, event: Event, found: dict[str, Found]) -> Agent | None:
+    """The agent that was registered to fork the session of this event, if the event is of its own client."""
+    agent = found["headspace"].agent if "headspace" in found else None
+    if agent is None or agent.client != envelope.client or not agent.forked_session:
+        return None
+    return agent if event.meta.session_id == agent.forked_session else None
 
 
 def _same_client(agent: Agent, envelope: Envelope) -> bool:

@@ -371,6 +371,7 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     wrapper_pid: int | None = None
     wrapper_started_at: Micros | None = None
     supervised: bool = False
+    forked_session: str = ""
 
 
 class AgentResumed(msgspec.Struct, frozen=True, kw_only=True):

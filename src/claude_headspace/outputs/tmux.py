@@ -323,6 +323,15 @@ def open_window(command: Sequence[str], directory: str, name: str, env: Mapping[
     return run_tmux(socket, *arguments)[0]
 
 
+def has_session(name: str, env: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a tmux session of this name exists."""
+    try:
+        run_tmux(server_socket(None, env), "has-session", "-t", f"={name}")
+    except Refused:
+        return False
+    return True
+
+
 def current_session(env: Mapping[str, str] = os.environ) -> str | None:
     """Return the name of the tmux session of this process; None outside of tmux."""
     pane = env.get("TMUX_PANE")

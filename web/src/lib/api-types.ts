@@ -2889,6 +2889,8 @@ export interface components {
             wrapper_pid?: number | null;
             /** @default false */
             supervised?: boolean;
+            /** @default  */
+            forked_session?: string;
         };
         Resumption: {
             /** @default null */

@@ -7,6 +7,10 @@ PROGRAM = Program(
     headless=("-p",),
     headless_prompt=("--", "{}"),
     resume=("--resume", "{}"),
+    fork=("--resume", "{}", "--fork-session"),
+    permission_modes={
+        mode: ("--permission-mode", mode) for mode in ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
+    },
     session_options=("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport"),
     transcript_dir="projects",
 )

@@ -30,6 +30,7 @@ CLIENT = Client(
         Capability.GRANT: "Copilot CLI takes no permanent permission from outside. Choose it in its own dialog.",
         Capability.EDIT_INPUT: "Copilot CLI does not take a changed input. Deny the call and say what to do.",
         Capability.KEEP_DRAFT: "Copilot CLI cannot put a draft aside.",
+        Capability.FORK: "Copilot CLI cannot continue a session as a new one.",
         Capability.SUPERVISE: "Copilot CLI cannot be supervised: a new session would not receive the handover.",
         Capability.COST: "Copilot CLI reports tokens and premium requests but no prices.",
         Capability.STATUS_LINE: "Copilot CLI does not report its status to a status line.",

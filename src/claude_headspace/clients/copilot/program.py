@@ -6,6 +6,12 @@ PROGRAM = Program(
     prompt=("--interactive={}",),
     headless_prompt=("--prompt={}",),
     resume=("--resume={}",),
+    permission_modes={
+        "interactive": ("--mode", "interactive"),
+        "plan": ("--mode", "plan"),
+        "autopilot": ("--mode", "autopilot"),
+        "allow-all-tools": ("--allow-all-tools",),
+    },
     session_options=("--continue", "-r", "--resume", "--session-id", "--connect"),
     transcript_dir="session-state",
     interrupt_keys=("Escape", "Escape"),

@@ -30,6 +30,7 @@ CLIENT = Client(
         Capability.CONTEXT: "Gemini CLI gives the model no text of a hook.",
         Capability.KEEP_WORKING: "A hook cannot be relied on to keep a turn of Gemini CLI from ending.",
         Capability.KEEP_DRAFT: "Gemini CLI cannot put a draft aside.",
+        Capability.FORK: "Gemini CLI cannot continue a session as a new one.",
         Capability.SUPERVISE: "Gemini CLI cannot be supervised: a new session would not receive the handover.",
         Capability.STATUS_LINE: "Gemini CLI has no status line for other programs.",
         Capability.HTTP_HOOKS: "Hooks of Gemini CLI are commands: it sends none over HTTP.",

@@ -36,6 +36,7 @@ CLIENT = Client(
         "rejects all permissions that the session has open. Without words it ends the turn, as in the terminal.",
         Capability.ANSWER_QUESTION: "Through the plugin, while the dialog in the terminal stays usable.",
         Capability.GRANT: "All patterns of a dialog together, until opencode is restarted.",
+        Capability.FORK: "Without a first prompt: opencode ignores it.",
         Capability.CHANGES: "From `edit` and `write`. Patches only from git.",
         Capability.USAGE: "The client's own numbers, and the context window of its model.",
         Capability.COST: "The client's own numbers, with those of sub-agents.",

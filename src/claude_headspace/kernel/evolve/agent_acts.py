@@ -25,6 +25,7 @@ def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) ->
     agent.mission = agent.mission or fact.mission
     agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
     agent.supervision = Supervision() if fact.supervised else None
+    agent.forked_session = short(fact.forked_session)
     agent.last_active_at = max(agent.last_active_at, meta.at)
 
 

@@ -10,7 +10,7 @@ INSTEAD = {
     "kill": "headspace stop --force AGENT",
     "rm": "headspace stop AGENT` and `headspace archive AGENT",
     "delete": "headspace stop AGENT` and `headspace archive AGENT",
-    "start": "headspace run` for an agent, or `headspace up` for the daemon",
+    "start": "headspace new` for an agent, or `headspace up` for the daemon",
 }
 """Commands that people expect from other tools, and what to use."""
 
@@ -22,8 +22,11 @@ COMMANDS = (
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),
     Command("top", ".top:top", "Show the board full screen, live."),
+    Command("new", ".new:new", "Start an agent in a tmux session of its own."),
     Command("run", ".run:run", "Start a client as a registered agent."),
     Command("resume", ".run:resume", "Resume an ended agent in this terminal."),
+    Command("fork", ".new:fork", "Continue the conversation of an agent as another agent."),
+    Command("restart", ".new:restart", "Start the client of agents again."),
     Command("peek", ".peek:peek", "Show the screen of an agent, without going there."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent.", ("attach",)),
     Command("send", ".control:send", "Type a prompt into the terminal of an agent."),

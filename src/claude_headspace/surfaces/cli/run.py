@@ -12,6 +12,7 @@ from typing import Annotated
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import (
+    fork_arguments,
     headless_arguments,
     program_of,
     resume_arguments,
@@ -70,6 +71,7 @@ def run(
         bool, Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
     ] = False,
     headless: Annotated[bool, Option("--headless", hidden=True)] = False,
+    fork: Annotated[str, Option("--fork", metavar="SESSION", hidden=True)] = "",
     job: Annotated[Path | None, Option("--job", hidden=True)] = None,
 ) -> None:
     """Start a client as a registered agent.
@@ -95,8 +97,12 @@ def run(
         _run_in_new_session(["run", client.name, *given, "--here", *forwarded], name, detached=detached)
 
     def command(text: str) -> list[str]:
+        if fork:
+            return [program, *fork_arguments(client.name, fork, forwarded, text)]
         return [program, *(headless_arguments if headless else start_arguments)(client.name, forwarded, text)]
 
+    if fork:
+        attributes["forked_session"] = fork
     _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
 
 

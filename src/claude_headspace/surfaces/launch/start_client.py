@@ -174,14 +174,28 @@ def pause(seconds: float) -> bool:
 
 def resume_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
     """The session to resume, its directory and its variables. Raises an error if the agent cannot be resumed."""
-    name = agent["name"]
     require(agent["client"], Capability.RESUME)
-    if agent["host"] != host:
-        raise BadRequest(
-            "elsewhere", f"{name} ran on {agent['host']}.", f"Resume it there: its files are not on {host}."
-        )
     if agent["state"] != "ended":
-        raise BadRequest("not_ended", f"{name} is still running.", _running_hint(agent))
+        raise BadRequest("not_ended", f"{agent['name']} is still running.", _running_hint(agent))
+    return _session_target(agent, host)
+
+
+def fork_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
+    """The session to continue as a new one, its directory and its variables. The agent may run."""
+    require(agent["client"], Capability.FORK)
+    target = _session_target(agent, host)
+    transcript = agent["session"]["transcript_path"]
+    if transcript and not Path(transcript).exists():
+        raise BadRequest(
+            "no_conversation", f"{agent['name']} has no conversation yet.", "Start a new agent with `headspace new`."
+        )
+    return target
+
+
+def _session_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
+    name = agent["name"]
+    if agent["host"] != host:
+        raise BadRequest("elsewhere", f"{name} ran on {agent['host']}.", f"Do it there: its files are not on {host}.")
     if not agent["session_id"]:
         raise BadRequest("no_session", f"{name} never started a session.", "Start a new one with `headspace run`.")
     directory = agent["project"]["root"] if not _is_directory(agent["cwd"]) else agent["cwd"]

@@ -55,6 +55,8 @@ class Registration(msgspec.Struct, frozen=True):
     """The process that starts the client and waits for it. The agent ends when this process ends."""
     supervised: bool = False
     """Whether that process restarts the client when its context window is full."""
+    forked_session: ShortText = ""
+    """The session of another agent that the client continues as a new one."""
 
 
 class Resumption(msgspec.Struct, frozen=True):
@@ -132,6 +134,7 @@ async def register(context: ApiContext, request: Request) -> AgentView:
         pid=wrapper.client_pid,
         began=wrapper.client_started_at,
         supervised=wanted.supervised,
+        forked_session=wanted.forked_session,
     )
     agent = await context.actions.register(
         act,

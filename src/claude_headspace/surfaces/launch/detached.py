@@ -1,0 +1,132 @@
+"""Starts, forks and resumes agents in tmux sessions of their own. The command line and the daemon both use it.
+
+The agent is started by `headspace run` or `headspace resume` inside the new session, which ends with it. All checks
+come first, because nobody sees the error of a command in a session that has ended.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from itertools import filterfalse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claude_headspace.clients.capabilities import find_client, require
+from claude_headspace.clients.catalog import DEFAULT
+from claude_headspace.clients.client import Capability
+from claude_headspace.clients.command_lines import check_resumed_prompt, chosen_options
+from claude_headspace.config import Paths
+from claude_headspace.errors import BadRequest, HeadspaceError
+from claude_headspace.kernel.names import suggest_names
+from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.launch.start_client import (
+    Job,
+    find_program,
+    fork_target,
+    open_session,
+    resume_target,
+    tmux_name,
+)
+
+START_SECONDS = 20.0
+"""How long a new agent may take to be registered."""
+POLL_SECONDS = 0.1
+
+Json = dict[str, Any]
+FindAgent = Callable[[str], Json]
+"""The agent with a name or id. Raises `BadRequest` if there is none."""
+
+
+class NewAgent(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent to start."""
+
+    directory: str
+    client: str = DEFAULT
+    """Its name or its program."""
+    name: str = ""
+    """Empty: Headspace chooses one."""
+    prompt: str = ""
+    model: str = ""
+    permission_mode: str = ""
+    """In the words of the client."""
+    role: str = ""
+    arguments: tuple[str, ...] = ()
+    """Further arguments of the client."""
+
+
+class Launcher(msgspec.Struct, frozen=True):
+    """Starts agents from one place: its paths, its environment, its machine, and how it finds agents."""
+
+    paths: Paths
+    env: Mapping[str, str]
+    host: str
+    find: FindAgent
+
+    def new(self, wanted: NewAgent, taken: Collection[str]) -> Json:
+        """Start an agent; the agent as soon as it is registered. `taken`: names of other agents."""
+        return self._start(wanted, taken, [])
+
+    def fork(self, agent: Json, wanted: NewAgent, taken: Collection[str]) -> Json:
+        """Continue the conversation of an agent as another agent. Its directory and client are used."""
+        session_id, directory, variables = fork_target(agent, self.host)
+        check_resumed_prompt(agent["client"], wanted.prompt)
+        wanted = msgspec.structs.replace(wanted, directory=directory, client=agent["client"])
+        return self._start(wanted, taken, [f"--fork={session_id}"], variables)
+
+    def resume(self, agent: Json, prompt: str = "") -> Json:
+        """Resume an ended agent; the agent as soon as its client runs."""
+        _, directory, _ = resume_target(agent, self.host)
+        check_resumed_prompt(agent["client"], prompt)
+        find_program(find_client(agent["client"]))
+        given = ["resume", agent["id"], *([f"--prompt={prompt}"] if prompt else [])]
+        return self._open(agent["id"], agent["name"], Job(given, dict(self.env)), directory)
+
+    def _start(
+        self, wanted: NewAgent, taken: Collection[str], more: list[str], variables: Mapping[str, str] | None = None
+    ) -> Json:
+        client = find_client(wanted.client)
+        require(client.name, Capability.RUN)
+        find_program(client)
+        if not Path(wanted.directory).is_dir():
+            raise BadRequest("no_directory", f"There is no directory {wanted.directory}.", "Nothing was started.")
+        options = chosen_options(client.name, wanted.model, wanted.permission_mode)
+        name = wanted.name or free_name(taken)
+        if name in taken:
+            raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
+        given = [f"--{key}={value}" for key in ("prompt", "role") if (value := getattr(wanted, key))]
+        arguments = ["run", client.name, f"--name={name}", *given, *more, "--here", "--", *options, *wanted.arguments]
+        return self._open(name, name, Job(arguments, {**self.env, **(variables or {})}), wanted.directory)
+
+    def _open(self, reference: str, name: str, job: Job, directory: str) -> Json:
+        """Run a job in a tmux session with the name of the agent, or a similar one if there is such a session."""
+        tmux.require_tmux()
+        session = tmux_name(name)
+        if tmux.has_session(session, self.env):
+            session = f"{session}-{uuid.uuid4().hex[:6]}"
+        open_session(self.paths, session, job, directory)
+        return self._wait_for(reference, name, session)
+
+    def _wait_for(self, reference: str, name: str, session: str) -> Json:
+        """The agent as soon as it is registered. Raises an error if its tmux session ends before."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(BadRequest):
+                if (found := self.find(reference))["state"] != "ended":
+                    return found
+            if not tmux.has_session(session, self.env):
+                break
+            time.sleep(POLL_SECONDS)
+        raise HeadspaceError(
+            "not_started", f"{name} was not started: its client ended at once, or did not report.", _AFTER_FAILURE
+        )
+
+
+_AFTER_FAILURE = "Start it with `headspace run --here` in its directory, which shows the reason."
+
+
+def free_name(taken: Collection[str]) -> str:
+    """A name for a new agent that no other one has."""
+    return next(filterfalse(set(taken).__contains__, suggest_names(uuid.uuid4().hex)))

@@ -1,0 +1,91 @@
+"""The life of agents with the real client in a real terminal: new, prompt, fork, crash, restart, stop."""
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.real_client.model import reply, text
+from tests.real_client.program import VERSIONS
+from tests.real_client.workspace import Workspace, open_workspace
+from tests.support import wait_until
+
+SCRIPT = {
+    "Say hello": [reply(text("Hello, I am here."))],
+    "Count to two": [reply(text("One, two."))],
+    "Try it differently": [reply(text("Differently."))],
+    "Go on": [reply(text("I went on."))],
+    "Never end": [reply(text("This takes long."), held="never")],
+}
+
+
+def idle_after(workspace: Workspace, name: str, *prompts: str) -> dict[str, Any]:
+    """The agent, once it is idle and has had these prompts."""
+
+    def found() -> list[dict[str, Any]]:
+        agents = [each for each in workspace.daemon.agents() if each["name"] == name and each["state"] == "idle"]
+        return [each for each in agents if workspace.user_turns(each) == list(prompts)]
+
+    return wait_until(found, f"{name} after {prompts}, among {workspace.daemon.agents()}")[0]
+
+
+def left_behind(workspace: Workspace) -> list[str]:
+    """The tmux sessions and the processes of clients that still exist."""
+    sessions = workspace.terminals("list-sessions", "-F", "#{session_name}").split()
+    running = [each.info["name"] for each in psutil.process_iter(["name", "environ"]) if _is_of(each, workspace)]
+    return [each for each in sessions if each != "keeper"] + running
+
+
+def _is_of(process: psutil.Process, workspace: Workspace) -> bool:
+    return (process.info["environ"] or {}).get("HOME") == str(workspace.home.root)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_agent_is_started_prompted_forked_and_stopped(tmp_path: Path, version: str) -> None:
+    """The fork knows the conversation and is another agent; the first one goes on. Nothing is left behind."""
+    with open_workspace(tmp_path, SCRIPT, version) as workspace:
+        workspace.in_terminal("new", "--name", "first", "--permission-mode", "plan", "--prompt", "Say hello")
+        first = idle_after(workspace, "first", "Say hello")
+        assert (first["cwd"], first["permission_mode"]) == (str(workspace.home.project), "plan")
+        sent = workspace.headspace("send", "first", "Count to two")
+        assert sent.stdout == "first received the prompt.\n", sent.stderr
+        workspace.in_terminal("fork", "first", "--name", "second", "--prompt", "Try it differently")
+        second = idle_after(workspace, "second", "Try it differently")
+        assert second["id"] != first["id"]
+        assert second["session_id"] != first["session_id"]
+        [forked] = [each for each in map(json.dumps, workspace.model.requests) if "Try it differently" in each][-1:]
+        assert "Hello, I am here." in forked
+        sent = workspace.headspace("send", "first", "Go on")
+        assert sent.stdout == "first received the prompt.\n", sent.stderr
+        after = idle_after(workspace, "first", "Say hello", "Count to two", "Go on")
+        assert (after["id"], after["session_id"]) == (first["id"], first["session_id"])
+        for name in ("first", "second"):
+            stopped = workspace.headspace("stop", "--yes", name)
+            assert stopped.stdout == f"{name} has ended.\n", stopped.stderr
+        assert {each["end_reason"] for each in workspace.daemon.agents()} == {"stopped"}
+        assert len(workspace.daemon.agents()) == 2
+        wait_until(lambda: not left_behind(workspace), "the end of everything that was started")
+        assert workspace.daemon.verified()
+
+
+def test_a_crashed_agent_is_restarted_and_a_working_one_is_stopped(tmp_path: Path) -> None:
+    """A killed client is resumed as the same agent. A client in a turn ends, too."""
+    with open_workspace(tmp_path, SCRIPT) as workspace:
+        workspace.in_terminal("new", "--name", "phoenix", "--prompt", "Say hello")
+        agent = idle_after(workspace, "phoenix", "Say hello")
+        os.kill(agent["pid"], signal.SIGKILL)
+        wait_until(lambda: workspace.daemon.agent(agent["id"])["crashed"], "the crash")
+        workspace.in_terminal("restart", "--crashed")
+        back = workspace.agent("idle", id=agent["id"])
+        assert (back["session_id"], back["pid"] != agent["pid"]) == (agent["session_id"], True)
+        workspace.headspace("send", "phoenix", "Never end")
+        workspace.agent("working", id=agent["id"])
+        stopped = workspace.headspace("stop", "--yes", "phoenix")
+        assert stopped.stdout.startswith("phoenix has ended"), stopped.stderr  # Esc puts the prompt back as a draft
+        assert workspace.daemon.agent(agent["id"])["end_reason"] == "stopped"
+        wait_until(lambda: not left_behind(workspace), "the end of everything that was started")
+        assert workspace.daemon.verified()
