@@ -286,6 +286,8 @@ class Paths(msgspec.Struct, frozen=True):
     """Created by a hook script that got no answer in time."""
     demo_file = PathBelow("state", "demo")
     """Exists in the temporary home of the demo, whose agents have no terminal."""
+    board_view_file = PathBelow("state", "board.json")
+    """How you want to see the board in `list` and `top`: order, groups, pins."""
     status_file = PathBelow("state", "glance")
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")

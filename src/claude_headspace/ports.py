@@ -26,6 +26,7 @@ from claude_headspace.kernel.react import Publish
 from claude_headspace.kernel.search_documents import Document
 from claude_headspace.kernel.search_terms import Query
 from claude_headspace.kernel.snapshot import Snapshot
+from claude_headspace.kernel.usage import Bucket
 
 Clock = Callable[[], Micros]
 
@@ -329,6 +330,9 @@ class AgentReader(Protocol):
 
     def commands_between(self, since: Micros, until: Micros) -> list[Command]:
         """Commands started in a time range, in order of time."""
+
+    def usage_between(self, since: Micros | None, until: Micros | None, agent_id: str | None = None) -> list[Bucket]:
+        """What agents used in a time range, or one agent did; in order of time. None: no bound."""
 
 
 class LogReader(Protocol):

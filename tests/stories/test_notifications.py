@@ -364,6 +364,23 @@ def test_a_full_context_and_an_exceeded_budget_are_notified(tmp_path: Path, phon
         ]
 
 
+def test_budgets_of_a_day_are_notified_once(tmp_path: Path, phone: Receiver) -> None:
+    """All agents count together, those of a project for its own budget, and all sessions of an agent for its own."""
+    rules = "[cost]\nday_budget = 5\nagent_budget = 3\n[project.s2.cost]\nmonth_budget = 2\n"
+    with daemon_with(tmp_path, rules, channel("phone", phone)) as daemon:
+        for session, cost in (("s1", 3.5), ("s2", 2.5)):
+            hook(daemon, "session-start", session, source="startup")
+            hook(daemon, "StatusLine", session, cost={"total_cost_usd": cost})
+        phone.wait(3)
+        hook(daemon, "StatusLine", "s1", cost={"total_cost_usd": 3.9})
+        ask(daemon, "s3")
+        assert phone.wait(4).pop()["title"].endswith("wants to run")
+        first, *titles = sorted(phone.titles)
+        assert first == "All agents have cost $6.00 today (budget $5)"
+        assert titles[0] == "The agents in s2 have cost $2.50 this month (budget $2)"
+        assert titles[1].endswith("has cost $3.50 in all its sessions (budget $3)")
+
+
 def test_a_project_has_its_own_rules(tmp_path: Path, phone: Receiver, desk: Receiver) -> None:
     """One project notifies the phone, another nothing, the rest the desk."""
     rules = '[waiting]\nto = ["desk"]\n[project.loud.waiting]\nto = ["phone"]\n[project.mute]\nwaiting = false\n'

@@ -32,6 +32,7 @@ from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.surfaces.client.preview import Preview
+from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
@@ -328,6 +329,8 @@ class RecordingActions:
         self.is_failing = False
         self.requests: dict[str, Json] = {}
         """By wait: parts of its details that differ from the plain ones."""
+        self.view = BoardView()
+        """The stored view."""
         self.previews: list[str] = []
         """The agents whose preview was read."""
         self.screens: dict[str, Preview] = {}
@@ -373,6 +376,12 @@ class RecordingActions:
     def preview(self, agent: Json) -> Preview:
         self.previews.append(agent["name"])
         return self.screens.get(agent["name"]) or Preview(None, problem="It has no terminal.", turns=conversation("x"))
+
+    def load_view(self) -> BoardView:
+        return self.view
+
+    def save_view(self, view: BoardView) -> None:
+        self.view = view
 
     def mark_seen(self, agent: Json) -> None:
         self.recorded.append(("mark_seen", agent["name"]))

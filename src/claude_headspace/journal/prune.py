@@ -232,7 +232,7 @@ def _remove_agent(connection: Connection, agent_id: str) -> None:
     """Remove all rows of an agent."""
     for table in (schema.agents, schema.roster):
         connection.execute(table.delete().where(table.c.id == agent_id))
-    for table in (schema.identities, schema.states, schema.snapshots, *_BY_ID):
+    for table in (schema.identities, schema.states, schema.snapshots, schema.usage, *_BY_ID):
         connection.execute(table.delete().where(table.c.agent_id == agent_id))
 
 

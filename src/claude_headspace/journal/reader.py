@@ -16,6 +16,7 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.effort.model import Effort, Lifecycle, Message, Task, Window
 from claude_headspace.kernel.envelope import Micros, Origin
 from claude_headspace.kernel.hooks import PROBE
+from claude_headspace.kernel.usage import Bucket
 from claude_headspace.ports import (
     ALL_EVENTS,
     EventFilter,
@@ -156,6 +157,17 @@ class SqlReader:
         table = schema.commands.c
         query = select(table.body).where(table.started_at.between(since, until - 1)).order_by(table.started_at)
         return [rows.decode_command(row["body"]) for row in self._rows(query)]
+
+    def usage_between(self, since: Micros | None, until: Micros | None, agent_id: str | None = None) -> list[Bucket]:
+        table = schema.usage.c
+        query = select(schema.usage).order_by(table.at, table.id)
+        if since is not None:
+            query = query.where(table.at >= since)
+        if until is not None:
+            query = query.where(table.at < until)
+        if agent_id is not None:
+            query = query.where(table.agent_id == agent_id)
+        return [rows.bucket_from_row(row) for row in self._rows(query)]
 
     def states(self, agent_id: str, limit: int = 50) -> list[StateRow]:
         table = schema.states.c

@@ -28,6 +28,7 @@ from claude_headspace.kernel.envelope import Envelope, Origin, decode_context, e
 from claude_headspace.kernel.evolve.change import Change, TurnPatch
 from claude_headspace.kernel.snapshot import Snapshot
 from claude_headspace.kernel.state_machine import Actor, Intent
+from claude_headspace.kernel.usage import Bucket, Tokens
 from claude_headspace.ports import Record, StoredEvent, StreamMessage
 
 Row = dict[str, Any]
@@ -35,6 +36,7 @@ Row = dict[str, Any]
 
 Value = TypeVar("Value")
 
+MICRODOLLARS = 1_000_000
 MAX_ROWS_PER_STATEMENT = 256
 """Statements have 2ⁿ rows, so that few different statements are compiled."""
 
@@ -156,6 +158,37 @@ def _wait_row(wait: Wait) -> Row:
     return body_row(wait, "id", "agent_id", "opened_at", "closed_at")
 
 
+def _usage_row(bucket: Bucket) -> Row:
+    tokens = bucket.tokens
+    return {
+        "id": bucket.id,
+        "agent_id": bucket.agent_id,
+        "session_id": replace_nul(bucket.session_id),
+        "at": bucket.at,
+        "model": replace_nul(bucket.model),
+        "input_tokens": tokens.input,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "output_tokens": tokens.output,
+        "unpriced_tokens": bucket.unpriced_tokens,
+        "cost_micros": round(bucket.cost_usd * MICRODOLLARS),
+    }
+
+
+def bucket_from_row(row: Mapping[str, Any]) -> Bucket:
+    """The usage of a row."""
+    return Bucket(
+        id=row["id"],
+        agent_id=row["agent_id"],
+        session_id=row["session_id"],
+        at=row["at"],
+        model=row["model"],
+        tokens=Tokens(row["input_tokens"], row["cache_read_tokens"], row["cache_write_tokens"], row["output_tokens"]),
+        unpriced_tokens=row["unpriced_tokens"],
+        cost_usd=row["cost_micros"] / MICRODOLLARS,
+    )
+
+
 def _turn_row(turn: Turn) -> Row:
     converted = {"actor": turn.actor.value, "intent": turn.intent.value, "text": replace_nul(turn.text)}
     return msgspec.structs.asdict(turn) | converted
@@ -219,6 +252,7 @@ class RowChanges:
         tables[schema.commands].update({key: _command_row(each) for key, each in snapshot.commands.items()})
         tables[schema.turns].update({key: _turn_row(each) for key, each in snapshot.turns.items()})
         tables[schema.waits].update({key: _wait_row(each) for key, each in snapshot.waits.items()})
+        tables[schema.usage].update({key: _usage_row(each) for key, each in snapshot.usage.items()})
 
     def add_change(self, seq: int, change: Change, claims: Iterable[Identity]) -> None:
         """Add the changes of one event."""
@@ -234,6 +268,8 @@ class RowChanges:
             tables[schema.turns][turn.id] = _turn_row(turn)
         for wait in change.waits.values():
             tables[schema.waits][wait.id] = _wait_row(wait)
+        for bucket in change.usage.values():
+            tables[schema.usage][bucket.id] = _usage_row(bucket)
         for patch in change.patches:
             self._patch(patch)
         if change.state_changed:

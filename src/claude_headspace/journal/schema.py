@@ -169,6 +169,25 @@ states = Table(
 )
 Index(None, states.c.agent_id, states.c.seq)
 
+usage = Table(
+    "usage",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_id", Text, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("at", Timestamp, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("cache_read_tokens", BigInteger, nullable=False),
+    Column("cache_write_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("unpriced_tokens", BigInteger, nullable=False),
+    Column("cost_micros", BigInteger, nullable=False),
+)
+"""What agents used, by session, model and quarter of an hour. Costs are in millionths of a dollar."""
+Index(None, usage.c.at)
+Index(None, usage.c.agent_id, usage.c.at)
+
 tasks = Table(
     "tasks",
     metadata,
@@ -254,7 +273,10 @@ tokens = Table(
 """Named API tokens. Only the hash of a token is stored."""
 Index(None, tokens.c.digest, unique=True)
 
-PROJECTIONS = (agents, roster, identities, sessions, commands, turns, waits, states, tasks, efforts, windows, messages)
+PROJECTIONS = (
+    *(agents, roster, identities, sessions, commands, turns, waits, states, usage),
+    *(tasks, efforts, windows, messages),
+)
 """The tables that are derived from the log."""
 
 for _table in PROJECTIONS:

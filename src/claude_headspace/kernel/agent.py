@@ -20,6 +20,7 @@ from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
+from claude_headspace.kernel.usage import Usage
 from claude_headspace.kernel.wait.grants import Grant, GrantOption
 from claude_headspace.kernel.wait.request import Field, Question
 
@@ -432,6 +433,7 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     context_percent: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    """The cost of the current session."""
     rate_limits: tuple[RateLimit, ...] = ()
     # --- session notices ---
     context_level_reported: int = msgspec.field(default=0, name="told_level")
@@ -454,6 +456,13 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When a person last ended its client through Headspace."""
     archived_at: Micros = 0
     """When a person last took it off the board; 0 if it is back."""
+    usage: Usage | None = None
+    """Cost and tokens of all its sessions."""
+
+    @property
+    def total_cost_usd(self) -> float | None:
+        """The cost of all its sessions; None if it is not known."""
+        return self.cost_usd if self.usage is None or self.usage.cost_usd is None else self.usage.cost_usd
 
     @property
     def is_in_turn(self) -> bool:

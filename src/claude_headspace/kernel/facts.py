@@ -13,6 +13,7 @@ from claude_headspace.kernel.envelope import NO_DECISIONS, NO_OBSERVATIONS, Deci
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.tools import ToolText, ToolUse
+from claude_headspace.kernel.usage import ModelUsage
 from claude_headspace.kernel.wait.request import Ask
 
 
@@ -337,6 +338,10 @@ class UsageMeasured(msgspec.Struct, frozen=True, kw_only=True):
     window: int | None = None
     cost_usd: float | None = None
     limits: tuple[RateLimit, ...] = ()
+    totals: tuple[ModelUsage, ...] = ()
+    """What the session has used so far, by model."""
+    added: ModelUsage | None = None
+    """What one message used."""
 
 
 class ClientReported(msgspec.Struct, frozen=True):

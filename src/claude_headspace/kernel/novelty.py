@@ -20,7 +20,7 @@ def is_new(agent: Agent, event: Event) -> bool:
     if isinstance(event.fact, ContextAdded):
         return True  # for its effort
     change = evolve(agent, event)
-    rows = (change.sessions, change.commands, change.turns, change.patches, change.waits)
+    rows = (change.sessions, change.commands, change.turns, change.patches, change.waits, change.usage)
     return any(rows) or any(name not in IGNORED_FIELDS for name in view_changes(agent, change.agent))
 
 

@@ -1,8 +1,8 @@
 """Snapshots: where the replay of an agent starts after its older events were pruned.
 
 An agent contains what is needed to process the next event. Later events can also change the rows of its session, its
-commands, its open waits and its recent turns: the snapshot contains these rows. All other rows of pruned events are
-deleted.
+commands, its open waits and its recent turns: the snapshot contains these rows, and all of its usage. All other rows
+of pruned events are deleted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +14,7 @@ from claude_headspace.kernel.agent import Agent, Command, Session, Turn, Wait
 from claude_headspace.kernel.correlate import Identity
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.evolve.change import Change
+from claude_headspace.kernel.usage import Bucket
 
 _Row = TypeVar("_Row")
 
@@ -28,6 +29,8 @@ class Snapshot(msgspec.Struct, kw_only=True):
     commands: dict[str, Command] = {}
     turns: dict[str, Turn] = {}
     waits: dict[str, Wait] = {}
+    usage: dict[str, Bucket] = {}
+    """All of its usage: it is kept when the events are pruned."""
     identities: tuple[Identity, ...] = ()
 
 
@@ -40,6 +43,7 @@ class SnapshotBuilder:
         self.commands = dict(before.commands) if before else {}
         self.turns = dict(before.turns) if before else {}
         self.waits = dict(before.waits) if before else {}
+        self.usage = dict(before.usage) if before else {}
 
     def add(self, change: Change) -> None:
         """Add a change."""
@@ -48,6 +52,7 @@ class SnapshotBuilder:
         self.commands.update(change.commands)
         self.turns.update({turn.id: turn for turn in change.turns})
         self.waits.update(change.waits)
+        self.usage.update(change.usage)
         for patch in change.patches:
             better = {name: getattr(patch, name) for name in ("command_id", "intent", "at", "timestamp_source")}
             if patch.id in self.turns:
@@ -68,6 +73,7 @@ class SnapshotBuilder:
             commands=_only(self.commands, [command.id for command in commands]),
             turns=_only(self.turns, [*turns, agent.final_text_turn_id]),
             waits=_only(self.waits, [wait.id for wait in agent.waits]),
+            usage=self.usage,
             identities=tuple(identities),
         )
 

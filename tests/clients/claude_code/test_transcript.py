@@ -15,6 +15,7 @@ from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.facts import Fact
 from claude_headspace.kernel.novelty import is_repetition, measured_tokens
 from claude_headspace.kernel.sanitize import Bounds, cut
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.kernel.wait.request import Ask
 from tests.kernel.story import Story, envelope
 
@@ -157,6 +158,19 @@ def test_a_cost_with_unknown_prices_is_none() -> None:
     """Only known costs are shown."""
     assert facts_of(line(type="cost-state", totalCostUSD=0.5)) == (facts.UsageMeasured(cost_usd=0.5),)
     assert facts_of(line(type="cost-state", totalCostUSD=0.5, hasUnknownModelCost=True)) == ()
+
+
+def test_tokens_and_costs_by_model() -> None:
+    """They are totals of the session. If a price is not known, none of its costs is; fields of another type count 0."""
+    opus = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
+    models = {"opus": opus | {"costUSD": 0.5}, "other": "?", "broken": {"inputTokens": "many"}}
+    tokens = Tokens(1, 3, 4, 2)
+    assert facts_of(line(type="cost-state", totalCostUSD=0.5, modelUsage=models)) == (
+        facts.UsageMeasured(cost_usd=0.5, totals=(ModelUsage(model="opus", tokens=tokens, cost_usd=0.5),)),
+    )
+    unknown = line(type="cost-state", totalCostUSD=0.5, modelUsage=models, hasUnknownModelCost=True)
+    assert facts_of(unknown) == (facts.UsageMeasured(totals=(ModelUsage(model="opus", tokens=tokens),)),)
+    assert facts_of(line(type="cost-state", modelUsage=[1])) == ()
 
 
 def test_removed_prompts_leave_the_queue() -> None:

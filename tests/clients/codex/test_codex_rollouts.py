@@ -12,6 +12,7 @@ from claude_headspace.clients.codex import transcript_files
 from claude_headspace.clients.prices import PRICES
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 
 MAIN, CHILD = "01a1e1b6-0b20-7f23-98fd-2586272a7ea3", "01a1e1b6-6874-7e70-88df-8d8e808f9eaa"
 
@@ -186,6 +187,15 @@ def test_usage_names_the_model_of_its_turn(tmp_path: Path) -> None:
     usage = event("token_count", info={"last_token_usage": {"total_tokens": 9}})
     path = rollout(tmp_path, MAIN, [META, line("turn_context", cwd="/code", model="gpt-6"), usage])
     assert found(path) == [facts.UsageMeasured(model="gpt-6", tokens=9)]
+
+
+def test_all_tokens_of_a_thread_are_reported(tmp_path: Path) -> None:
+    """The cached ones are separate from the input."""
+    totals = {"input_tokens": 300, "cached_input_tokens": 200, "output_tokens": 40}
+    usage = event("token_count", info={"last_token_usage": {"total_tokens": 9}, "total_token_usage": totals})
+    [fact] = found(rollout(tmp_path, MAIN, [META, usage]))
+    assert isinstance(fact, facts.UsageMeasured)
+    assert fact.totals == (ModelUsage(tokens=Tokens(100, 200, 0, 40)),)
 
 
 def test_cost_is_computed_from_all_tokens(tmp_path: Path) -> None:

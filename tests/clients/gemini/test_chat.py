@@ -14,6 +14,7 @@ from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.text import strings_in
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from tests.replay.gemini_recordings import FOLDER
 
 HEADER = {"sessionId": "s1", "projectHash": "x", "startTime": "2026-11-16T00:20:08.060Z", "kind": "main"}
@@ -143,10 +144,12 @@ def test_usage_and_cost_of_a_session() -> None:
     price = PRICES["gemini-3.8-flash"]
     cost = (600 * price.input + 400 * price.cached + 150 * price.output) / 1_000_000
     first, again, second = read(reply, reply, reply | {"id": "m2"})
-    usage = facts.UsageMeasured(model="gemini-3.8-flash", tokens=1000, window=1_048_576, cost_usd=cost)
+    totals = (ModelUsage(model="gemini-3.8-flash", tokens=Tokens(600, 400, 0, 150)),)
+    usage = facts.UsageMeasured(model="gemini-3.8-flash", tokens=1000, window=1_048_576, cost_usd=cost, totals=totals)
     assert first.facts == (facts.AgentWrote("Hi.", final=True), usage)
     assert (again.facts, again.key) == (first.facts, first.key)
     assert second.facts[1].cost_usd == pytest.approx(2 * cost)  # type: ignore[union-attr]
+    assert second.facts[1].totals[0].tokens == Tokens(1200, 800, 0, 300)  # type: ignore[union-attr]
 
 
 def test_a_model_without_a_price_has_no_cost() -> None:

@@ -15,6 +15,7 @@ from claude_headspace.clients.opencode.events import REGISTERED
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Origin
 from claude_headspace.kernel.facts import Event
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.surfaces.text.labels import wait_text
 from tests.clients.opencode.player import RUNS, play, recorded
 
@@ -138,10 +139,11 @@ def test_a_permission_says_what_it_is_about() -> None:
 
 def test_usage_and_cost_are_the_clients_own_numbers(tmp_path: Path) -> None:
     """The tokens of a message, the window of the model, and the cost of the session with its sub-agents."""
+    added = ModelUsage(model="lab-model", tokens=Tokens(1000, 0, 0, 100), cost_usd=0.0012)
     reports = play(tmp_path, recorded("dialogs"))
     measured = [decoded(notes["event"], payload).fact for notes, payload in reports if "agent_id" not in payload]
     usage = [fact for fact in measured if isinstance(fact, facts.UsageMeasured)]
-    assert usage[0] == facts.UsageMeasured(model="lab-model", tokens=1000, window=100_000)
+    assert usage[0] == facts.UsageMeasured(model="lab-model", tokens=1000, window=100_000, added=added)
     costs = [fact.cost_usd for fact in usage if fact.cost_usd is not None]
     assert costs == sorted(costs)
     assert costs[-1] == pytest.approx(0.025596 + 0.002568)

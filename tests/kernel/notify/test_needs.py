@@ -8,6 +8,7 @@ from claude_headspace.kernel.agent import Agent, Answered
 from claude_headspace.kernel.notify.messages import EXCERPT, HIDDEN
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.rules import DEFAULTS, Rule, Rules
+from claude_headspace.kernel.usage import Usage
 from tests.kernel.notify.cases import RULES, agent_with, failed_agent, finished_agent, seen_agent, waiting_agent
 from tests.kernel.story import Story, time_at
 
@@ -100,6 +101,15 @@ def test_a_session_that_reaches_its_budget_is_a_need() -> None:
     assert kinds(agent_with(cost_usd=4.99), 10, rules) == []
     (need,) = needs(agent_with(cost_usd=5.2), 10, rules)
     assert need.title == "calm-otter has cost $5.20 (budget $5)"
+
+
+def test_an_agent_that_reaches_its_budget_is_a_need() -> None:
+    """All its sessions count, and the budget of a session is another one."""
+    rules = Rules(kinds={**DEFAULTS, "cost": Rule(agent_budget=5.0, budget=3.0)})
+    assert kinds(agent_with(cost_usd=1.0, usage=Usage(cost_usd=4.9)), 10, rules) == []
+    (need,) = needs(agent_with(cost_usd=1.0, usage=Usage(cost_usd=5.2)), 10, rules)
+    assert need.title == "calm-otter has cost $5.20 in all its sessions (budget $5)"
+    assert len(needs(agent_with(cost_usd=4.0, usage=Usage(cost_usd=5.2)), 10, rules)) == 2
 
 
 def test_needs_expire() -> None:

@@ -272,7 +272,7 @@ def test_every_parameter_is_validated(daemon: RunningDaemon, description: Schema
     """A value of the described type is accepted, and another one is refused with the described error."""
     good = {"integer": "1", "boolean": "true", "string": sample["agent"], "date": "2026-01-31"}
     moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
-    known = {**moments, "project": "described", "command": "latest"}
+    known = {**moments, "project": "described", "command": "latest", "by": "day,model"}
     for (method, path), operation in operations(description).items():
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
@@ -284,7 +284,7 @@ def test_every_parameter_is_validated(daemon: RunningDaemon, description: Schema
             for value in values:
                 reply = daemon.send(method, f"{path.format(**sample)}?{parameter['name']}={value}", scope="read")
                 assert reply.status == 200, (path, parameter, reply.body)
-            if schema["type"] != "string" or "enum" in schema or parameter["name"] in moments:
+            if schema["type"] != "string" or "enum" in schema or parameter["name"] in (*moments, "by"):
                 reply = daemon.send(method, f"{path.format(**sample)}?{parameter['name']}=nonsense", scope="read")
                 assert reply.status == 400
                 assert matches(reply.json(), {"$ref": "#/components/schemas/Error"}, description)

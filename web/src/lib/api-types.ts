@@ -897,6 +897,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    by?: string;
+                    since?: string;
+                    until?: string;
+                    agent?: string;
+                    project?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
+                    model?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UsageReport"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/resume": {
         parameters: {
             query?: never;
@@ -2043,6 +2085,7 @@ export interface components {
             context_warning_level: number;
             tokens: number | null;
             cost_usd: number | null;
+            total_cost_usd: number | null;
             rate_limits: components["schemas"]["RateLimit"][];
             permission_mode: string | null;
             role: string | null;
@@ -2493,6 +2536,50 @@ export interface components {
             events: number;
             late: number;
         };
+        UsageReport: {
+            since: string | null;
+            until: string | null;
+            by: string[];
+            rows: components["schemas"]["UsageRow"][];
+            total: components["schemas"]["Sums"];
+            unmeasured: components["schemas"]["UnmeasuredAgents"][];
+        };
+        UsageRow: {
+            cost_usd: number | null;
+            input_tokens: number;
+            cache_read_tokens: number;
+            cache_write_tokens: number;
+            output_tokens: number;
+            total_tokens: number;
+            unpriced_tokens: number;
+            /** @default null */
+            day?: string | null;
+            /** @default null */
+            project?: components["schemas"]["Project"] | null;
+            /** @default null */
+            model?: string | null;
+            /** @default null */
+            client?: string | null;
+            /** @default null */
+            agent_id?: string | null;
+            /** @default null */
+            agent?: string | null;
+            /** @default null */
+            session_id?: string | null;
+        };
+        Sums: {
+            cost_usd: number | null;
+            input_tokens: number;
+            cache_read_tokens: number;
+            cache_write_tokens: number;
+            output_tokens: number;
+            total_tokens: number;
+            unpriced_tokens: number;
+        };
+        UnmeasuredAgents: {
+            client: string;
+            agents: number;
+        };
         Stopped: {
             status: string;
             agent_id: string;
@@ -2701,6 +2788,9 @@ export interface components {
             longer_than: number;
             levels: number[];
             budget: number;
+            agent_budget: number;
+            day_budget: number;
+            month_budget: number;
         };
         QuietView: {
             begins: string;

@@ -14,6 +14,7 @@ Rules
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import msgspec
 
@@ -26,6 +27,7 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireCompaction,
     WireLine,
     WireMessage,
+    WireModelUsage,
 )
 from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.kernel import facts
@@ -34,9 +36,13 @@ from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.text import one_line, short, strings_in
 from claude_headspace.kernel.tolerant_json import fit, tolerant
 from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 
 DESCRIPTION = "subagent-description"
 """The type of a line that is made from the client's notes about a sub-agent, which are a file of their own."""
+
+MAX_MODELS = 20
+"""How many models of a session are read."""
 
 _MARK = re.compile(r"\[Headspace message ([0-9A-Za-z-]{1,100})\]")
 _FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
@@ -276,9 +282,22 @@ def _description(line: WireLine) -> Iterator[Fact]:
 
 
 def _cost(line: WireLine) -> Iterator[Fact]:
-    """The cost of the session, unless it includes models with unknown prices."""
-    if line.total_cost is not None and not line.has_unknown_model_cost:
-        yield facts.UsageMeasured(cost_usd=line.total_cost)
+    """Cost and tokens of the session. If it includes models with unknown prices, the cost is not known."""
+    cost = None if line.has_unknown_model_cost else line.total_cost
+    totals = tuple(_totals(line, is_priced=cost is not None))
+    if cost is not None or totals:
+        yield facts.UsageMeasured(cost_usd=cost, totals=totals)
+
+
+def _totals(line: WireLine, *, is_priced: bool) -> Iterator[ModelUsage]:
+    found = line.model_usage if isinstance(line.model_usage, dict) else {}
+    for model, value in islice(found.items(), MAX_MODELS):
+        used = fit(value, WireModelUsage)[0]
+        tokens = Tokens(
+            used.input_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens, used.output_tokens
+        )
+        if tokens.total or used.cost_usd:
+            yield ModelUsage(model=short(model), tokens=tokens, cost_usd=used.cost_usd if is_priced else None)
 
 
 _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {

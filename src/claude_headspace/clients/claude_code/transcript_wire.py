@@ -86,3 +86,14 @@ class WireLine(msgspec.Struct, rename="camel"):
     content: Any = None
     total_cost: float | None = msgspec.field(default=None, name="totalCostUSD")
     has_unknown_model_cost: bool | None = None
+    model_usage: Any = None
+
+
+class WireModelUsage(msgspec.Struct, rename="camel"):
+    """What a session has used of one model."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cost_usd: float | None = msgspec.field(default=None, name="costUSD")

@@ -29,6 +29,7 @@ from claude_headspace.clients.codex.rollout_wire import (
     WireSessionMeta,
     WireSource,
     WireStored,
+    WireTokenInfo,
     WireTurnContext,
 )
 from claude_headspace.clients.transcript_line import Line, parse_time
@@ -40,6 +41,7 @@ from claude_headspace.kernel.facts import Event, Fact
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit, parse
 from claude_headspace.kernel.tools import ToolText
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.kernel.wait.request import Ask
 
 HEADLESS = "codex_exec"
@@ -124,8 +126,21 @@ def _usage(payload: WirePayload, stored: WireStored) -> Iterator[Fact]:
     if tokens or limits:
         window = info.model_context_window if info is not None else None
         yield facts.UsageMeasured(
-            model=short(stored.model) or None, tokens=tokens, window=window, cost_usd=stored.cost_usd, limits=limits
+            model=short(stored.model) or None,
+            tokens=tokens,
+            window=window,
+            cost_usd=stored.cost_usd,
+            limits=limits,
+            totals=tuple(_totals(info)),
         )
+
+
+def _totals(info: WireTokenInfo | None) -> Iterator[ModelUsage]:
+    """The tokens of all replies of the thread. They are not by model, and their input includes the cached ones."""
+    used = info.total_token_usage if info is not None else None
+    if used is not None and used.input_tokens + used.output_tokens > 0:
+        fresh = max(used.input_tokens - used.cached_input_tokens, 0)
+        yield ModelUsage(tokens=Tokens(fresh, used.cached_input_tokens, 0, used.output_tokens))
 
 
 def _limits(payload: WirePayload) -> Iterator[facts.RateLimit]:

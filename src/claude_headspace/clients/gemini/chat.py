@@ -34,7 +34,7 @@ from claude_headspace.clients.gemini.wire import WireInput
 from claude_headspace.clients.prices import Tokens, cost_of
 from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import UnknownLines, unknown
-from claude_headspace.kernel import facts
+from claude_headspace.kernel import facts, usage
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact
@@ -86,6 +86,7 @@ class Chat:
         self._replied_at: Micros | None = None
         self.cost: float | None = 0.0
         self._priced: set[str] = set()
+        self._totals: dict[str, usage.Tokens] = {}
         self._unknown_lines = UnknownLines()
 
     def read(self, raw: bytes) -> Iterator[tuple[bytes, Line]]:
@@ -169,6 +170,7 @@ class Chat:
             subagent_id=subagent_id or self._subagent_id,
             part=part,
             cost_usd=self.cost if self._priced and not self._subagent_id else None,
+            totals=dict(self._totals) if self._totals and not self._subagent_id else None,
             line=line,
         )
         found = tuple(_facts(stored))
@@ -180,7 +182,14 @@ class Chat:
     def _add_cost(self, message: WireMessage) -> None:
         """Add the price of a reply. A model without a known price makes the cost of the session unknown."""
         if message.tokens is not None:
+            self._count(message.id, message.model or "", message.tokens)
             self._add(message.id, cost_of(message.model, _tokens(message.tokens)))
+
+    def _count(self, key: str, model: str, tokens: WireTokens) -> None:
+        if key not in self._priced:
+            found = _tokens(tokens)
+            new = usage.Tokens(max(found.input - found.cached, 0), found.cached, 0, found.output)
+            self._totals[short(model)] = self._totals.get(short(model), usage.Tokens()) + new
 
     def _add(self, key: str, cost: float | None) -> None:
         if key not in self._priced:
@@ -250,7 +259,7 @@ def _facts(stored: WireStored) -> Iterator[Fact]:
             if prompt := prompt_of(message):
                 yield facts.SubagentDescribed("", one_line(prompt))
         case Part.MESSAGE:
-            yield from _message_facts(message, stored.cost_usd)
+            yield from _message_facts(message, stored)
         case Part.CALLS if not stored.subagent_id:
             yield from (fact for call in message.calls for fact in _call_facts(call))
         case Part.CLOSED:
@@ -267,7 +276,7 @@ def _facts(stored: WireStored) -> Iterator[Fact]:
             yield facts.SubagentStopped()
 
 
-def _message_facts(message: WireMessage, cost_usd: float | None) -> Iterator[Fact]:
+def _message_facts(message: WireMessage, stored: WireStored) -> Iterator[Fact]:
     text = text_of(message.content)
     match message.type:
         case "user":
@@ -277,7 +286,7 @@ def _message_facts(message: WireMessage, cost_usd: float | None) -> Iterator[Fac
             if text.strip():
                 yield facts.AgentWrote(text, final=True)
             if message.tokens is not None and message.tokens.input:
-                yield _usage(message.tokens, message.model, cost_usd)
+                yield _usage(message.tokens, message.model, stored)
         case "info" if text == messages.CANCELLED:
             yield facts.TurnInterrupted()
         case "info" if not text:
@@ -286,10 +295,13 @@ def _message_facts(message: WireMessage, cost_usd: float | None) -> Iterator[Fac
             yield facts.TurnFailed("api_error", text)
 
 
-def _usage(tokens: WireTokens, model: str | None, cost_usd: float | None) -> Fact:
+def _usage(tokens: WireTokens, model: str | None, stored: WireStored) -> Fact:
     is_known = (model or "").startswith(GEMINI_MODELS)
     window = CONTEXT_WINDOW if is_known else None
-    return facts.UsageMeasured(model=short(model), tokens=tokens.input, window=window, cost_usd=cost_usd)
+    totals = tuple(usage.ModelUsage(model=name, tokens=each) for name, each in (stored.totals or {}).items())
+    return facts.UsageMeasured(
+        model=short(model), tokens=tokens.input, window=window, cost_usd=stored.cost_usd, totals=totals
+    )
 
 
 def _call_facts(call: WireCall) -> Iterator[Fact]:

@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from claude_headspace.kernel.usage import Tokens
+
 
 class WireTokens(msgspec.Struct):
     """The tokens of one reply of the model. `input` includes the cached ones."""
@@ -63,4 +65,6 @@ class WireStored(msgspec.Struct):
     subagent_id: str | None = None
     part: str = ""
     cost_usd: float | None = None
+    totals: dict[str, Tokens] | None = None
+    """What the session has used so far, by model, without sub-agents."""
     line: Any = None

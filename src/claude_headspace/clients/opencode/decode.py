@@ -28,6 +28,7 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.kernel.wait.request import Ask
 
 RESOLUTIONS = {"once": "allowed", "always": "allowed always"}
@@ -130,8 +131,11 @@ def _wrote(report: wire.WireReport) -> Fact:
 
 def _usage(report: wire.WireReport) -> Fact:
     usage = fit(report.event, wire.WireUsage)[0]
-    tokens = usage.tokens.input + usage.tokens.cache.read + usage.tokens.cache.write
-    return facts.UsageMeasured(model=short(usage.model_id) or None, tokens=tokens or None, window=usage.window)
+    used, model = usage.tokens, short(usage.model_id)
+    tokens = used.input + used.cache.read + used.cache.write
+    all_tokens = Tokens(used.input, used.cache.read, used.cache.write, used.output + used.reasoning)
+    added = ModelUsage(model=model, tokens=all_tokens, cost_usd=usage.cost) if all_tokens.total else None
+    return facts.UsageMeasured(model=model or None, tokens=tokens or None, window=usage.window, added=added)
 
 
 def _todos(report: wire.WireReport) -> Fact:

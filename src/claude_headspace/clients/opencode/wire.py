@@ -170,6 +170,8 @@ class WireUsage(msgspec.Struct, frozen=True):
 
     model_id: str = msgspec.field(default="", name="modelID")
     tokens: WireTokens = WireTokens()
+    cost: float | None = None
+    """In dollars; 0 also for models whose price opencode does not know."""
     window: int | None = None
 
 

@@ -4,6 +4,7 @@ from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.evolve.change import Change, open_command_of
 from claude_headspace.kernel.facts import Meta
+from claude_headspace.kernel.usage import CONTINUED, Report, Usage, count
 
 MAX_TODOS = 100
 
@@ -59,6 +60,8 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     agent = change.agent
     agent.cost_usd = agent.cost_usd if fact.cost_usd is None else fact.cost_usd
     agent.rate_limits = fact.limits or agent.rate_limits
+    if fact.cost_usd is not None or fact.totals or fact.added is not None:
+        _count_usage(change, meta, fact)
     if meta.subagent_id is not None or meta.at < agent.measured_at or fact.tokens is None:
         return
     if _is_of_another_window(agent, meta):
@@ -68,6 +71,24 @@ def usage_measured(change: Change, meta: Meta, fact: facts.UsageMeasured) -> Non
     agent.context_window = fact.window or agent.context_window
     agent.measured_at, agent.tokens = meta.at, fact.tokens
     agent.context_percent = round(100 * fact.tokens / _window(agent, fact.tokens), 1)
+
+
+def _count_usage(change: Change, meta: Meta, fact: facts.UsageMeasured) -> None:
+    """Count what the report adds to the usage of all sessions."""
+    agent, session = change.agent, change.agent.session
+    current = session if session is not None and session.client_id == meta.session_id else None
+    report = Report(
+        session_id=meta.session_id,
+        opened=current.id if current else "",
+        is_continued=current is not None and current.source in CONTINUED,
+        at=meta.at,
+        model=fact.model or agent.model or "",
+        cost_usd=fact.cost_usd,
+        totals=fact.totals,
+        added=fact.added,
+    )
+    agent.usage, buckets = count(agent.usage or Usage(), report, agent.id, meta.event_id)
+    change.usage.update({bucket.id: bucket for bucket in buckets})
 
 
 def _is_of_another_window(agent: Agent, meta: Meta) -> bool:

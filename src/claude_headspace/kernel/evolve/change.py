@@ -30,6 +30,7 @@ from claude_headspace.kernel.agent import (
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.facts import Meta, RemoteActionStep
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent, validate_transition
+from claude_headspace.kernel.usage import Bucket
 from claude_headspace.kernel.wait.grants import MAX_GRANTS, Grant
 from claude_headspace.kernel.wait.request import Ask
 
@@ -73,6 +74,7 @@ class Change(msgspec.Struct):
     turns: list[Turn] = []
     patches: list[TurnPatch] = []
     waits: dict[str, Wait] = {}
+    usage: dict[str, Bucket] = {}
     remote_action: RemoteActionStep | None = None
     anomalies: list[str] = []
     why: str = ""

@@ -74,4 +74,4 @@ def _duration(mission: Mission) -> str:
 
 
 def _cost(worker: Agent) -> str:
-    return f", for ${worker.cost_usd:.2f}" if worker.cost_usd else ""
+    return f", for ${worker.total_cost_usd:.2f}" if worker.total_cost_usd else ""

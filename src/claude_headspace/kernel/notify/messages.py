@@ -101,10 +101,26 @@ def cost_title(agent: Agent, cost: float, budget: float) -> str:
     return _title(f"{agent.name} has cost ${cost:.2f} (budget ${budget:g})")
 
 
+def agent_budget_title(agent: Agent, cost: float, budget: float) -> str:
+    """The title for an agent whose sessions together reached its budget."""
+    return _title(f"{agent.name} has cost ${cost:.2f} in all its sessions (budget ${budget:g})")
+
+
+def period_budget_title(scope: str, cost: float, period: str, budget: float) -> str:
+    """The title for a budget of several agents: `scope` is a pattern of projects, empty for all agents."""
+    whose = f"The agents in {scope}" if scope else "All agents"
+    return _title(f"{whose} have cost ${cost:.2f} {period} (budget ${budget:g})")
+
+
 def command_text(agent: Agent) -> str:
     """The agent's command and location."""
     text = _truncate(agent.command.text, 200) if agent.command else ""
     return "\n".join(filter(None, (text, location(agent))))
+
+
+def last_used_text(agent: Agent) -> str:
+    """The agent that used something last."""
+    return make_visible(f"{agent.name} worked last, {location(agent)}")
 
 
 def location(agent: Agent) -> str:

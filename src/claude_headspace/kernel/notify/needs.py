@@ -8,13 +8,14 @@ Rules
 - A child agent has needs only while it waits. Its errors and finished work belong to its parent.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from claude_headspace.kernel.agent import RESULT_DELAY, Agent, AgentState, Command, Outcome, Trigger
 from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.notify import messages
+from claude_headspace.kernel.notify.budgets import ReachedBudget
 from claude_headspace.kernel.notify.messages import PermissionVerb, no_verb
 from claude_headspace.kernel.notify.rules import Rule, Rules
 
@@ -35,11 +36,17 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     """Earliest time for a notification. A result that arrives before it may start new work."""
 
 
-def find_needs(agent: Agent, rules: Rules, now: Micros, permission_verb: PermissionVerb = no_verb) -> list[Need]:
-    """Return the needs of an agent."""
+def find_needs(
+    agent: Agent,
+    rules: Rules,
+    now: Micros,
+    permission_verb: PermissionVerb = no_verb,
+    reached: Iterable[ReachedBudget] = (),
+) -> list[Need]:
+    """Return the needs of an agent. `reached` are the budgets of several agents that are used up."""
     if not rules.on or agent.imported_from is not None:
         return []
-    found: list[Need] = []
+    found = [_budget_need(agent, budget) for budget in reached if budget.agent_id == agent.id]
     for kind, find in _FINDERS.items():
         rule = rules.find_rule(kind, agent.project)
         if rule.on:
@@ -130,8 +137,22 @@ def _context_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterat
         )
 
 
+def _budget_need(agent: Agent, budget: ReachedBudget) -> Need:
+    text = messages.last_used_text(agent)
+    return Need(id=budget.id, kind="cost", agent=agent, since=budget.since, title=budget.title, text=text)
+
+
 def _cost_needs(agent: Agent, rule: Rule, _verb_of: PermissionVerb) -> Iterator[Need]:
-    cost = agent.cost_usd
+    cost, total = agent.cost_usd, agent.total_cost_usd
+    if agent.ended_at is None and rule.agent_budget > 0 and total is not None and total >= rule.agent_budget:
+        yield Need(
+            id=f"cost-agent-{agent.id}-{rule.agent_budget:g}",
+            kind="cost",
+            agent=agent,
+            since=agent.state_since,
+            title=messages.agent_budget_title(agent, total, rule.agent_budget),
+            text=messages.command_text(agent),
+        )
     if agent.ended_at is None and rule.budget > 0 and cost is not None and cost >= rule.budget:
         session = agent.session.client_id if agent.session else ""
         yield Need(

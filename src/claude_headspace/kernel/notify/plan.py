@@ -15,6 +15,7 @@ import msgspec
 
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
+from claude_headspace.kernel.notify.budgets import ReachedBudget
 from claude_headspace.kernel.notify.messages import PermissionVerb, no_verb
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.notification import Notification
@@ -84,11 +85,19 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     attention: Attention = Attention()
     quiet_until: Micros | None = None
     permission_verb: PermissionVerb = no_verb
+    reached: tuple[ReachedBudget, ...] = ()
+    """The budgets of several agents that are used up."""
 
 
-def find_notifiable(agents: Iterable[Agent], rules: Rules, now: Micros) -> list[Agent]:
+def find_notifiable(
+    agents: Iterable[Agent], rules: Rules, now: Micros, reached: Collection[ReachedBudget] = ()
+) -> list[Agent]:
     """Return the agents that may need a notification. Attention has to be observed for these only."""
-    return [agent for agent in agents if any(_may_notify(need, rules) for need in find_needs(agent, rules, now))]
+    return [
+        agent
+        for agent in agents
+        if any(_may_notify(need, rules) for need in find_needs(agent, rules, now, reached=reached))
+    ]
 
 
 def _may_notify(need: Need, rules: Rules) -> bool:
@@ -102,7 +111,7 @@ def plan(agents: Collection[Agent], conditions: Conditions) -> Plan:
     result = Plan()
     ready: dict[str, list[Need]] = {}
     for agent in agents:
-        needs = find_needs(agent, conditions.rules, conditions.now, conditions.permission_verb)
+        needs = find_needs(agent, conditions.rules, conditions.now, conditions.permission_verb, conditions.reached)
         result.closed += _closed_needs(agent, {need.id for need in needs})
         if agent.id in conditions.attention.watched and any(map(_is_unseen, needs)):
             result.seen.append(agent)

@@ -38,6 +38,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """For `context`: percentages, each sent once per context window."""
     budget: float = 0.0
     """For `cost`: dollars per session; 0 means no budget."""
+    agent_budget: float = 0.0
+    """For `cost`: dollars for all sessions of an agent."""
+    day_budget: float = 0.0
+    """For `cost`: dollars per day for all agents together; in a project, for its agents."""
+    month_budget: float = 0.0
     max_age: Micros = 12 * HOUR
     """Older needs are ignored."""
 

@@ -169,6 +169,9 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """The highest context level that was reported to the session in this context window, in percent; 0: none."""
     tokens: int | None
     cost_usd: float | None
+    """The cost of the current session."""
+    total_cost_usd: float | None
+    """The cost of all its sessions."""
     rate_limits: tuple[RateLimit, ...]
     permission_mode: str | None
     role: str | None
@@ -257,6 +260,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
     "wrapper_id": (("headspace_id",), attrgetter("headspace_id")),
+    "total_cost_usd": (("usage", "cost_usd"), attrgetter("total_cost_usd")),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
     "ended_at": (("ended_at",), lambda agent: optional_iso(agent.ended_at)),
     "crashed": (("end_reason",), lambda agent: agent.has_crashed),
@@ -279,6 +283,7 @@ _PARTIAL = {
     "subagents",
     "todo",
     "tool",
+    "total_cost_usd",
     "unseen",
     "waits",
 }

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +26,7 @@ from claude_headspace.kernel.acts import AgentSeen, NotificationClosed, Notifica
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.notify import messages
+from claude_headspace.kernel.notify.budgets import has_budgets
 from claude_headspace.kernel.notify.needs import Need, find_needs
 from claude_headspace.kernel.notify.notification import CLAIM_DURATION, Notification, find_notification
 from claude_headspace.kernel.notify.plan import (
@@ -42,8 +42,10 @@ from claude_headspace.kernel.notify.plan import (
 from claude_headspace.kernel.notify.rules import PAGE
 from claude_headspace.kernel.wait.views import RequestView
 from claude_headspace.outputs.notify.attention import AttentionTracker
+from claude_headspace.outputs.notify.budget_watch import BudgetWatch
 from claude_headspace.outputs.notify.channels import Channels, ChannelState, Message
 from claude_headspace.outputs.notify.desktop import DeliveryFailed
+from claude_headspace.outputs.notify.local_time import utc_offset
 from claude_headspace.outputs.notify.preferences import NotificationPreferences, PreferencesFile
 from claude_headspace.ports import Clock, Reader, Recorder
 
@@ -116,6 +118,7 @@ class Notifier(Loop):
         self._clock = clock
         self.preferences = PreferencesFile(preferences_file)
         self._attention = AttentionTracker()
+        self._budgets = BudgetWatch(host, reader, clock)
         self.channels = Channels(has_page=self._attention.has_page)
         self._base_url = base_url
         self._answer_link = answer_link
@@ -157,7 +160,7 @@ class Notifier(Loop):
         before = self._agents
         local = (agent for agent in agents if agent.host == self._host and agent.imported_from is None)
         self._agents = {agent.id: agent for agent in local if agent.notices or find_needs(agent, rules, now)}
-        if (self._agents or before) and self._loop is not None:
+        if (self._agents or before or has_budgets(rules)) and self._loop is not None:
             self._loop.call_soon_threadsafe(self._changed.set)
 
     def report_page(self, page_id: str, agent_id: str | None, *, visible: bool, notifies: bool) -> None:
@@ -184,10 +187,11 @@ class Notifier(Loop):
 
     async def _process(self) -> float | None:
         """Do what is due. Returns the seconds until the next round; None to wait for a change."""
-        agents = list(self._agents.values())
+        budgets_due = await self._update_budgets()
+        agents = list((self._budgets.agents | self._agents).values())
         if not agents:
             self._update_delayed([], agents)
-            return None
+            return budgets_due
         preferences, conditions = await asyncio.to_thread(self._read_conditions, agents)
         planned = plan(agents, conditions)
         self._update_delayed(planned.delayed, agents)
@@ -201,7 +205,16 @@ class Notifier(Loop):
             if needs:
                 keys = {(need.id, delivery.channel) for need in needs}
                 self._start_task(keys, self._send(Delivery(delivery.channel, needs), preferences))
-        return self._pause_seconds(planned, conditions)
+        pauses = (self._pause_seconds(planned, conditions), budgets_due)
+        return min((pause for pause in pauses if pause is not None), default=None)
+
+    async def _update_budgets(self) -> float | None:
+        """Check the budgets of a day and a month. Returns the seconds until the next check, if one is needed."""
+        rules = self.preferences.current().rules
+        if not has_budgets(rules):
+            self._budgets.clear()
+            return None
+        return await asyncio.to_thread(self._budgets.update, rules)
 
     def _pause_seconds(self, planned: Plan, conditions: Conditions) -> float | None:
         """Return the seconds until the next round. Limited, because timers do not run while the machine sleeps."""
@@ -213,7 +226,8 @@ class Notifier(Loop):
         """Read what a plan depends on. Runs in a thread, because it queries the desktop and tmux."""
         preferences, now = self.preferences.current(), self._clock()
         available = self.channels.available(preferences)
-        notifiable = find_notifiable(agents, preferences.rules, now) if available else []
+        reached = self._budgets.reached
+        notifiable = find_notifiable(agents, preferences.rules, now, reached) if available else []
         attention = self._attention.observe(notifiable, preferences.present_for) if notifiable else Attention()
         conditions = Conditions(
             rules=preferences.rules,
@@ -222,6 +236,7 @@ class Notifier(Loop):
             attention=attention,
             quiet_until=self.quiet_until(),
             permission_verb=permission_verb,
+            reached=reached,
         )
         return preferences, conditions
 
@@ -419,9 +434,3 @@ class Notifier(Loop):
         message = Message(title="Headspace test notification", text=text, link=self._page_url(), tag="test")
         _receipt, failure = await self._send_message(channel, message, preferences)
         return ChannelOutcome(channel, "failed" if failure else "sent", failure or state.detail)
-
-
-def utc_offset(now: Micros) -> Micros:
-    """Return local time minus UTC."""
-    offset = datetime.fromtimestamp(now / SECOND, tz=UTC).astimezone().utcoffset()
-    return round(offset.total_seconds()) * SECOND if offset is not None else 0

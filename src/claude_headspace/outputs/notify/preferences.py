@@ -74,6 +74,9 @@ class _Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     longer_than: Duration | None = None
     levels: tuple[float, ...] | None = None
     budget: Annotated[float, Meta(ge=0)] | None = None
+    agent_budget: Annotated[float, Meta(ge=0)] | None = None
+    day_budget: Annotated[float, Meta(ge=0)] | None = None
+    month_budget: Annotated[float, Meta(ge=0)] | None = None
 
 
 class _Quiet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -180,7 +183,9 @@ def _project_rules(
 ) -> dict[str, Rule]:
     if unknown := [kind for kind in overrides if kind not in KINDS]:
         raise ValueError(f"unknown kind {unknown[0]!r} in project {pattern!r}: use {', '.join(KINDS)}")
-    return {kind: _override_rule(kind, overrides.get(kind, True), kinds[kind], channels) for kind in KINDS}
+    # Budgets of all agents together are no budgets of a project.
+    own = {kind: msgspec.structs.replace(rule, day_budget=0.0, month_budget=0.0) for kind, rule in kinds.items()}
+    return {kind: _override_rule(kind, overrides.get(kind, True), own[kind], channels) for kind in KINDS}
 
 
 def _override_rule(kind: str, override: _Rule | bool, default: Rule, channels: Mapping[str, ChannelLimits]) -> Rule:

@@ -70,6 +70,10 @@ class RuleView(msgspec.Struct, frozen=True):
     longer_than: float
     levels: list[float]
     budget: float
+    """Dollars per session; 0: no budget. Likewise the following ones."""
+    agent_budget: float
+    day_budget: float
+    month_budget: float
 
 
 class QuietView(msgspec.Struct, frozen=True):
@@ -162,6 +166,9 @@ def _rules(rules: Rules, kinds: Mapping[str, Rule]) -> list[RuleView]:
             rule.longer_than / SECOND,
             list(rule.levels),
             rule.budget,
+            rule.agent_budget,
+            rule.day_budget,
+            rule.month_budget,
         )
         for kind, rule in ((kind, kinds[kind]) for kind in KINDS)
     ]

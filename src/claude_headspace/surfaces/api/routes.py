@@ -22,6 +22,7 @@ from claude_headspace.surfaces.api.endpoints import (
     missions,
     notifications,
     plate_spinner,
+    usage,
     waits,
 )
 from claude_headspace.surfaces.api.openapi import Endpoint
@@ -33,6 +34,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *waits.endpoints,
     *events.endpoints,
     *insights.endpoints,
+    *usage.endpoints,
     *agent_actions.endpoints,
     *missions.endpoints,
     *efforts.endpoints,

@@ -38,6 +38,7 @@ COMMANDS = (
     Command("answer", ".answers:answer", "Answer the questions of an agent, or fill in an MCP form."),
     Command("report", ".missions:report", "Report the result of your mission, as its worker."),
     Command("search", ".search:search", "Search prompts, replies, tool inputs and tool results."),
+    Command("usage", ".usage:usage", "Show cost and tokens by day, project, model, client or agent."),
     Command("replay", ".replay:replay", "Show an agent at an earlier time, or list its past states."),
     Command("note", ".note:note", "Set a short note on what an agent is working on."),
     Command("rename", ".agents:rename", "Rename an agent."),

@@ -4,6 +4,7 @@ Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE
 that the user's terminal theme defines.
 """
 
+import csv
 import json
 import os
 import re
@@ -208,6 +209,13 @@ def can_ask() -> bool:
 def write_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON."""
     write_json_text(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
+
+
+def write_csv(rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows as CSV. Control characters are marks."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerows(clean_json([list(each) for each in rows]))
+    sys.stdout.flush()
 
 
 def write_json_text(text: str) -> None:

@@ -170,6 +170,10 @@ class ApiClient:
         """Search results, best first."""
         return self._object(_with_query("/api/search", q=query, **filters))
 
+    def usage(self, by: str, **filters: str | None) -> Json:
+        """Cost and tokens of agents, grouped."""
+        return self._object(_with_query("/api/usage", by=by, **filters))
+
     def status(self) -> Json:
         """The status of the daemon."""
         return self._object("/hook/status")

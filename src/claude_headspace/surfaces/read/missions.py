@@ -103,7 +103,7 @@ class MissionQueries:
     def _overview(self, assignments: Sequence[Assignment], *, with_details: bool = False) -> MissionOverview:
         (first, mission), result = assignments[0], _deciding(assignments)
         conversation = self._reader.agent(mission.conversation_id) if mission.conversation_id else None
-        costs = [agent.cost_usd for agent, _ in assignments if agent.cost_usd is not None]
+        costs = [cost for agent, _ in assignments if (cost := agent.total_cost_usd) is not None]
         return MissionOverview(
             id=mission.id,
             goal=mission.goal,
@@ -126,7 +126,7 @@ class MissionQueries:
     def _worker(self, agent: Agent, *, with_sessions: bool) -> WorkerView:
         sessions = tuple(map(session_view, self._reader.sessions(agent.id))) if with_sessions else ()
         return WorkerView(
-            id=agent.id, name=agent.name, state=agent.state.value, cost_usd=agent.cost_usd, sessions=sessions
+            id=agent.id, name=agent.name, state=agent.state.value, cost_usd=agent.total_cost_usd, sessions=sessions
         )
 
     def _timeline(self, assignments: Sequence[Assignment]) -> tuple[TimelineEntry, ...]:

@@ -12,6 +12,7 @@ from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.read.events import EventQueries
 from claude_headspace.surfaces.read.missions import MissionQueries
 from claude_headspace.surfaces.read.search import SearchQueries
+from claude_headspace.surfaces.read.usage import UsageQueries
 
 
 class ReadModel:
@@ -27,3 +28,4 @@ class ReadModel:
         self.missions = MissionQueries(reader, clock)
         self.search = SearchQueries(reader, clock)
         self.activity = ActivityQueries(reader, clock)
+        self.usage = UsageQueries(reader, clock)

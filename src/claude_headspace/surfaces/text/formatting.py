@@ -110,6 +110,11 @@ def duration(seconds: float) -> str:
     return f"{whole // 86400} d"
 
 
+def dollars(cost: float) -> str:
+    """A cost, such as $1,204.50."""
+    return f"${cost:,.2f}" if cost >= 0 else f"-${-cost:,.2f}"
+
+
 def ago(time: str, now: datetime) -> str:
     """A time relative to now: "just now", "12 s ago", "3 d ago". A future time is "just now"."""
     seconds = (now - parse_timestamp(time)).total_seconds()

@@ -8,7 +8,16 @@ from claude_headspace.clients.tools import FILE_KINDS, find_tool, permission_ver
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.text.clients import clients_without_guards
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, duration, one_line, parse_timestamp
+from claude_headspace.surfaces.text.formatting import (
+    Json,
+    ago,
+    clock_time,
+    cut,
+    dollars,
+    duration,
+    one_line,
+    parse_timestamp,
+)
 
 SHAPES = {"waiting": "◆", "error": "✕", "working": "●", "idle": "○", "starting": "◌", "ended": "–"}
 """The symbols of states, in the order of the board: agents that need a person first."""
@@ -324,3 +333,10 @@ def waiting_for_database(parts: Mapping[str, Json]) -> list[str]:
     reason = parts["journal"]["detail"]
     others = ((name, part) for name, part in parts.items() if name != "journal" and part["status"] != "ok")
     return [name for name, part in others if part["status"] == "waiting" or part["detail"] in reason]
+
+
+def total_cost(agent: Json) -> str:
+    """What all sessions of an agent cost; empty if that is not known."""
+    cost = agent.get("total_cost_usd")
+    cost = agent["cost_usd"] if cost is None else cost
+    return "" if cost is None else dollars(cost)

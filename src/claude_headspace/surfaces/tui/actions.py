@@ -14,6 +14,7 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
 from claude_headspace.surfaces.launch.start_client import (
     Job,
@@ -22,6 +23,7 @@ from claude_headspace.surfaces.launch.start_client import (
     resume_target,
     tmux_name,
 )
+from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
@@ -60,6 +62,12 @@ class Actions(Protocol):
 
     def preview(self, agent: Json) -> Preview:
         """What the agent shows now."""
+
+    def load_view(self) -> BoardView:
+        """How the user wants to see the board."""
+
+    def save_view(self, view: BoardView) -> None:
+        """Store how the user wants to see the board."""
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent."""
@@ -171,6 +179,14 @@ class TerminalActions:
     def preview(self, agent: Json) -> Preview:
         read_turns = self._client().turns
         return read_preview(agent, self._host_name, read_turns, env=self._env)
+
+    def load_view(self) -> BoardView:
+        return load_view(self._paths)
+
+    def save_view(self, view: BoardView) -> None:
+        """Store a view. Without a writable disk it is valid until the end."""
+        with suppress(OSError):
+            save_view(self._paths, view)
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent. Errors are ignored."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import msgspec
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -22,6 +23,7 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span, dim
 from claude_headspace.surfaces.cli.presentation.preview import preview_lines
 from claude_headspace.surfaces.client.preview import Preview
+from claude_headspace.surfaces.text.board_order import GROUPS, SORTS, BoardView, following, toggled
 from claude_headspace.surfaces.text.clients import answer_limit, limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
@@ -40,6 +42,13 @@ from claude_headspace.surfaces.tui.presentation.details import (
     evidence_lines,
 )
 from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, guards_line, header_line
+from claude_headspace.surfaces.tui.presentation.rows import (
+    GroupRow,
+    board_rows,
+    group_title,
+    list_title,
+    needs_user,
+)
 from claude_headspace.surfaces.tui.preview import LivePreview, PreviewCalls
 from claude_headspace.surfaces.tui.store import Board, starts_needing_user
 from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
@@ -111,6 +120,7 @@ class Top(Navigation):
         self._once = once
         self._filter_text = ""
         self._shows_ended = True
+        self._view = actions.load_view()
         self._message: Line | None = None
         self._shows_why = False
         self._shows_preview = False
@@ -204,13 +214,14 @@ class Top(Navigation):
 
     def _show(self, *, redraw_details: bool = True) -> None:
         board = self.board
-        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended)
+        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended, view=self._view)
         filtered = bool(board.agents) and not shown
         placeholder = empty_board_lines(
             loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width
         )
-        self.agents.show(shown, placeholder)
-        self.agents.border_title = f"agents {len(shown)}" if shown else "agents"
+        self.agents.pins = frozenset(self._view.pins)
+        self.agents.show(board_rows(shown, self._view), placeholder)
+        self.agents.border_title = list_title(len(shown), self._view)
         self.query_one("#header").refresh()
         self.query_one("#guards").display = bool(board.guard_problems)
         self.query_one("#guards").refresh()
@@ -355,8 +366,11 @@ class Top(Navigation):
         return False
 
     def action_jump(self) -> None:
-        """Jump to the agent's pane, where the next keys go. An ended agent has none."""
+        """Jump to the agent's pane, where the next keys go. An ended agent has none. A group is folded."""
         agent = self.agents.selected
+        if isinstance(self.agents.selected_row, GroupRow):
+            self.action_fold()
+            return
         if not self._accepts_key(self._closing_guard):
             return
         if agent is not None and agent["state"] == "ended":
@@ -366,8 +380,8 @@ class Top(Navigation):
 
     def action_jump_to(self, number: int) -> None:
         """Select an agent by its number, and jump to it."""
-        if number <= len(self.agents.agents) and self._accepts_key(self._closing_guard):
-            self.agents.select(number - 1)
+        agent_id = self.agents.numbers.agent(number)
+        if agent_id is not None and self._accepts_key(self._closing_guard) and self.agents.select_agent(agent_id):
             self.action_jump()
 
     def action_resume(self) -> None:
@@ -429,7 +443,7 @@ class Top(Navigation):
         found = self._next_wait() if result else None
         if found is not None:
             agent, wait = found
-            self.agents.select(next(at for at, each in enumerate(self.agents.agents) if each["id"] == agent["id"]))
+            self.agents.select_agent(agent["id"])
             self._open_panel(agent, wait)
 
     def _next_wait(self, answered_id: str = "") -> tuple[Json, Json] | None:
@@ -495,6 +509,8 @@ class Top(Navigation):
     def on_app_focus(self) -> None:
         """The terminal got the focus: a key that was meant for another window does not count."""
         self._guard.note_change()
+        self._closing_guard.note_change()
+        self._renumber()
 
     def action_interrupt(self) -> None:
         """Interrupt the agent. The key must be pressed twice, the second time after half a second."""
@@ -518,9 +534,9 @@ class Top(Navigation):
 
     def action_next_attention(self) -> None:
         """Select the next agent that needs the user, starting over at the end."""
-        agents = self.agents.agents
-        order = [(self.agents.index + step) % len(agents) for step in range(1, len(agents) + 1)]
-        index = next((index for index in order if agents[index]["state"] in ("waiting", "error")), None)
+        rows = self.agents.rows
+        order = [(self.agents.index + step) % len(rows) for step in range(1, len(rows) + 1)]
+        index = next((index for index in order if needs_user(rows[index])), None)
         if index is None:
             self.show_message(Span("No agent needs you.", "dim"))
         else:
@@ -590,7 +606,48 @@ class Top(Navigation):
     def action_toggle_ended(self) -> None:
         """Show or hide ended agents."""
         self._shows_ended = not self._shows_ended
+        self._renumber()
+
+    def _renumber(self) -> None:
+        """Draw the list with new numbers: the user has changed it, or comes back to it."""
+        self.agents.numbers.restart()
         self._show()
+
+    def _change_view(self, view: BoardView, text: str = "") -> None:
+        self._view = view
+        self._agent_actions.save_view(view)
+        self._renumber()
+        if text:
+            self._say(text)
+
+    def action_next_sort(self) -> None:
+        """Sort the list by something else."""
+        sort = following(SORTS, self._view.sort)
+        self._change_view(msgspec.structs.replace(self._view, sort=sort), f"Sorted by {sort}.")
+
+    def action_next_group(self) -> None:
+        """Group the list by something else, or not at all."""
+        group = following(GROUPS, self._view.group)
+        text = "No groups." if group == GROUPS[0] else f"Grouped by {group}: space folds a group."
+        self._change_view(msgspec.structs.replace(self._view, group=group, folded=()), text)
+
+    def action_fold(self) -> None:
+        """Fold or unfold the group of the selection, and select its heading."""
+        title = group_title(self.agents.rows, self.agents.index)
+        if title is None:
+            self._say("There are no groups: v groups the list.")
+        else:
+            self.agents.selected_id = GroupRow(title, (), is_folded=True).id
+            self._change_view(msgspec.structs.replace(self._view, folded=toggled(self._view.folded, title)))
+
+    def action_pin(self) -> None:
+        """Pin the selected agent, or unpin it."""
+        agent = self.agents.selected
+        if agent is not None:
+            known = [pin for pin in self._view.pins if pin in self.board.agents]
+            pins = toggled(tuple(known), agent["id"])
+            text = f"{'Pinned' if agent['id'] in pins else 'Unpinned'} {agent['name']}."
+            self._change_view(msgspec.structs.replace(self._view, pins=pins), text)
 
     def action_toggle_bell(self) -> None:
         self._bell = not self._bell
@@ -628,7 +685,7 @@ class Top(Navigation):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._filter_text = event.value
-        self._show()
+        self._renumber()
 
     async def on_input_submitted(self, _event: Input.Submitted) -> None:
         """Keep the filter, and move the focus to the list."""
@@ -643,7 +700,7 @@ class Top(Navigation):
         elif self.query("#filter") or self._filter_text:
             self._filter_text = ""
             await self._close_filter()
-            self._show()
+            self._renumber()
         elif self._layout_name != "beside":
             self._set_layout("beside")
 

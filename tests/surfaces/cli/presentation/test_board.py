@@ -15,6 +15,7 @@ NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 def agent(name: str, state: str, **fields: Any) -> dict[str, Any]:
     """An agent with what a row needs."""
     return {
+        "id": f"id-{name}",
         "name": name,
         "state": state,
         "host": "laptop",

@@ -10,7 +10,7 @@ from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, ha
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
 from claude_headspace.surfaces.text.clients import answer_limit
-from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, one_line, parse_timestamp
+from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, dollars, one_line, parse_timestamp
 from claude_headspace.surfaces.text.labels import (
     effort_text,
     note_text,
@@ -19,6 +19,7 @@ from claude_headspace.surfaces.text.labels import (
     subagent_text,
     summary,
     supervision_text,
+    total_cost,
     wait_text,
 )
 
@@ -176,14 +177,21 @@ def _context_files(briefed: Json | None) -> str:
 
 
 def _usage(agent: Json) -> str:
-    context, tokens, cost = agent["context_percent"], agent["tokens"], agent["cost_usd"]
+    context, tokens = agent["context_percent"], agent["tokens"]
     parts = [
         agent["model"] or "",
         f"context {context:.0f} %{_warned(agent)}" if context is not None else "",
         count(tokens, "token") if tokens is not None else "",
-        f"${cost:,.2f}" if cost is not None else "",
+        _cost(agent),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _cost(agent: Json) -> str:
+    """The cost of all sessions, and that of the current one if it is another."""
+    total, session = total_cost(agent), agent["cost_usd"]
+    differs = session is not None and total != dollars(session)
+    return f"{total} ({dollars(session)} in this session)" if differs else total
 
 
 def _warned(agent: Json) -> str:

@@ -8,6 +8,8 @@ from rich.cells import cell_len
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line, row
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, duration
 
+BUDGETS = {"budget": "per session", "agent_budget": "per agent", "day_budget": "a day", "month_budget": "a month"}
+"""The budgets of a rule, in words."""
 ROLES = {"failed": "error", "sending": "working", "over": "dim", "sent": "", "unavailable": "dim"}
 
 
@@ -83,14 +85,18 @@ def _rule(rule: Json) -> tuple[Span, ...]:
 
 def _conditions(rule: Json) -> list[str]:
     levels = ", ".join(f"{level:g} %" for level in rule["levels"])
-    budget = f"over ${rule['budget']:g}" if rule["budget"] else "no budget set" if rule["kind"] == "cost" else ""
     return [
         f"longer than {duration(rule['longer_than'])}" if rule["longer_than"] else "",
         f"at {levels}" if levels else "",
-        budget,
+        _budgets(rule) if rule["kind"] == "cost" else "",
         _delay(rule),
         f"next after {duration(rule['escalate_after'])}" if rule["escalate_after"] and len(rule["to"]) > 1 else "",
     ]
+
+
+def _budgets(rule: Json) -> str:
+    found = (f"over ${rule[name]:g} {words}" for name, words in BUDGETS.items() if rule.get(name))
+    return ", ".join(found) or "no budget set"
 
 
 def _delay(rule: Json) -> str:
