@@ -230,6 +230,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tmux_colours: Annotated[
         bool, Meta(description="Whether tmux windows show the colour of their most urgent agent.")
     ] = False
+    worktree_directory: Annotated[
+        str,
+        Meta(min_length=1, description="Where `run --worktree` creates worktrees; relative to the repository."),
+    ] = "../{project}-worktrees"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of entries in the log file.")
     ] = "info"
@@ -270,6 +274,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The rules of the user for secrets."""
     contacts_file = PathBelow("config", "contacts.toml")
     """The people that agents may send messages to."""
+    prompts_dir = PathBelow("config", "prompts")
+    """The saved prompts of the user, one file each."""
     database = PathBelow("data", "headspace.db")
     """The SQLite database."""
     spool = PathBelow("state", "spool")

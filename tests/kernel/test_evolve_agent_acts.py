@@ -1,12 +1,13 @@
 """What people do through Headspace: register, look, type, close."""
 
 from claude_headspace.kernel import acts, facts
-from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.agent import Agent, AgentState, Worktree
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.views.dialects import dialects
 from tests.kernel.story import Story, new_agent, question, time_at
 
@@ -43,6 +44,28 @@ def test_looking_changes_attention_to_checked() -> None:
     seen = act(story.agent, acts.AgentSeen(), 5).agent
     assert (seen.is_unseen, dialects(seen).fleet, dialects(seen).plate) == (False, "checked", "awaiting_input")
     assert act(seen, acts.AgentSeen(), 3).agent.seen_at == time_at(5)
+
+
+def test_the_worktree_follows_the_directory_of_the_client() -> None:
+    """What is known about it stays until the client works elsewhere."""
+    inside = Observations(project_root="/w/login", repository_root="/shop")
+    story = Story()
+    story.hook("SessionStart", at=1, source="startup", observations=inside)
+    assert story.agent.worktree == Worktree(root="/w/login")
+    observed = acts.WorktreeObserved(root="/w/login", base="main", ahead=2, uncommitted=1)
+    agent = act(story.agent, observed, 2).agent
+    assert agent.worktree == Worktree(root="/w/login", base="main", ahead=2, uncommitted=1)
+    assert (agent.state, agent.last_active_at) == (story.agent.state, story.agent.last_active_at)
+    late = acts.WorktreeObserved(root="/w/other", base="main", ahead=9)
+    assert act(agent, late, 3).agent.worktree == agent.worktree
+    view = agent_view(agent).worktree
+    assert view is not None
+    assert (view.root, view.ahead, view.behind, view.removed) == ("/w/login", 2, 0, False)
+
+
+def test_an_agent_is_registered_in_its_worktree() -> None:
+    """It is shown before the first hook."""
+    assert act(new_agent(), facts.AgentRegistered(worktree_root="/w/login"), 1).agent.root == "/w/login"
 
 
 def test_typed_text_changes_nothing() -> None:

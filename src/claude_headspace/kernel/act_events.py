@@ -96,6 +96,7 @@ def _registration(act: acts.AgentRegistered, envelope: Envelope) -> Fact:
         role=act.role,
         mode=act.mode,
         branch=around.branch,
+        worktree_root=around.project_root if around.repository_root else None,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
         mission=_mission(act, envelope.fired_at) if act.mission_id else None,

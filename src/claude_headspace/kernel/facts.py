@@ -370,6 +370,8 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     mode: str | None = None
     branch: str | None = None
+    worktree_root: str | None = None
+    """The root of the worktree that it starts in, if that is not the main one."""
     tmux_session: str | None = None
     tmux_pane: str | None = None
     mission: Mission | None = None

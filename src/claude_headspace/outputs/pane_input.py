@@ -128,6 +128,11 @@ class PaneInput:
         """Raise `Refused` if the agent has no pane. Used before an act is recorded."""
         await asyncio.to_thread(_find_pane, agent)
 
+    async def refuse_while_typing(self, agent: Agent) -> None:
+        """Raise `Refused` if a person is typing in the agent's pane, or if it has none."""
+        if await asyncio.to_thread(lambda: tmux.has_recent_input(_find_pane(agent))):
+            raise Refused("in_use", f"Someone is typing in the terminal of {agent.name}.", "Try again later.")
+
     async def is_in_use(self, agent: Agent) -> bool:
         """Whether a person is typing in the agent's pane, or has left a draft there, or its input box is hidden.
 

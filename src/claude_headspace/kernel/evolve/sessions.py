@@ -1,9 +1,9 @@
 """The client and its sessions: what every event shows about the client, context windows, and the end of an agent."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
+from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session, Worktree
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import SECOND, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Micros, Observations, Origin
 from claude_headspace.kernel.evolve.change import (
     DUPLICATE_WINDOW,
     MAX_RECENT,
@@ -49,6 +49,7 @@ def record_hook(change: Change, event: Event) -> None:
             agent.cwd = meta.cwd or agent.cwd
             agent.permission_mode = meta.permission_mode or agent.permission_mode
             agent.branch = event.observations.branch or agent.branch
+            _update_worktree(agent, event.observations)
         if agent.ended_at is None:
             _update_client(change, event)
     if not isinstance(event.fact, facts.SessionStarted):
@@ -74,6 +75,8 @@ def record_reading(change: Change, event: Event) -> None:
             agent.permission_mode = meta.permission_mode or agent.permission_mode
     agent.cwd = agent.cwd or meta.cwd
     agent.branch = agent.branch or event.observations.branch
+    if not agent.last_hook_at:
+        _update_worktree(agent, event.observations)
     if agent.ended_at is None:
         _update_process(agent, event)
         if agent.parent_id is None:
@@ -113,6 +116,15 @@ def _update_pane(agent: Agent, event: Event) -> None:
     if context.tmux_session or context.tmux_pane != agent.tmux_pane:
         agent.tmux_session = context.tmux_session
     agent.tmux_pane = context.tmux_pane
+
+
+def _update_worktree(agent: Agent, observed: Observations) -> None:
+    """The worktree follows the directory of the client. What is known about it stays while the client is in it."""
+    if observed.project_root is None:
+        return
+    root = observed.project_root if observed.repository_root else None
+    if root != (agent.worktree.root if agent.worktree is not None else None):
+        agent.worktree = Worktree(root=root) if root else None
 
 
 def _update_process(agent: Agent, event: Event) -> None:

@@ -221,10 +221,16 @@ class ApiClient:
         """Report that a person has looked at an agent."""
         return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str, *, keep_draft: bool = False) -> Json:
-        """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        body = {"text": text, "id": send_id, "keep_draft": keep_draft}
+    def send(
+        self, reference: str, text: str, send_id: str, *, keep_draft: bool = False, when_idle: bool = False
+    ) -> Json:
+        """Type a prompt into the terminal of an agent, now or when it is idle. Idempotent by `send_id`."""
+        body = {"text": text, "id": send_id, "keep_draft": keep_draft, "when_idle": when_idle}
         return self._post(_path("agents", reference, "send"), Scope.ACT, body, SEND_SECONDS)
+
+    def cancel_prompt(self, reference: str, prompt_id: str) -> Json:
+        """Remove a pending prompt of an agent, by its id or the beginning of its id."""
+        return self._post(_path("agents", reference, "prompts", prompt_id, "cancel"), Scope.ACT, {})
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""

@@ -1,6 +1,7 @@
 """Actions on agents: register, resume, close, restart, rename, note, mark as seen, prompt, interrupt, stop, archive."""
 
 import asyncio
+import uuid
 from typing import Annotated
 
 import msgspec
@@ -27,6 +28,7 @@ from claude_headspace.surfaces.api.agent_actions import check_ended, check_name
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
+from claude_headspace.surfaces.api.pending_prompts import Cancelled
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.socket.notes import MAX_LENGTH
@@ -118,6 +120,8 @@ class Sending(msgspec.Struct, frozen=True):
     id: Annotated[str, Meta(max_length=100)] = ""
     keep_draft: bool = False
     """Put a draft in the input box aside, and restore it afterwards. Without it, a draft is a reason to refuse."""
+    when_idle: bool = False
+    """Wait until the agent is idle. The prompt is pending until then, and can be cancelled."""
 
 
 @endpoints.post("/api/agents", Registration)
@@ -224,11 +228,22 @@ async def stop(context: ApiContext, request: Request) -> Stopped:
 
 @endpoints.post("/api/agents/{agent}/send", Sending)
 async def send(context: ApiContext, request: Request) -> Sent:
-    """Type a prompt into the agent's terminal, once."""
+    """Type a prompt into the agent's terminal, once: now, or when the agent is idle."""
     requester = await context.requesters.identify(request)
     wanted = await read_body(request, Sending)
     agent = await _find(context, request)
+    if wanted.when_idle:
+        prompt_id, keep_draft = wanted.id or uuid.uuid4().hex, wanted.keep_draft
+        return await context.actions.prompts.schedule(agent, wanted.text, prompt_id, requester, keep_draft=keep_draft)
     return await context.actions.send(agent, wanted.text, wanted.id, requester, keep_draft=wanted.keep_draft)
+
+
+@endpoints.post("/api/agents/{agent}/prompts/{prompt}/cancel", Empty)
+async def cancel_prompt(context: ApiContext, request: Request) -> Cancelled:
+    """Remove a pending prompt: one that waits is not sent."""
+    requester = await context.requesters.identify(request)
+    await read_body(request, Empty)
+    return await context.actions.prompts.cancel(await _find(context, request), request.path_params["prompt"], requester)
 
 
 @endpoints.post("/api/agents/{agent}/interrupt", Empty)
