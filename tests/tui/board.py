@@ -32,6 +32,7 @@ from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.surfaces.client.preview import Preview
+from claude_headspace.surfaces.launch.detached import NewAgent
 from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
@@ -368,6 +369,24 @@ class RecordingActions:
 
     def resume(self, agent: Json) -> ActionResult:
         return self._record("resume", agent["name"])
+
+    def new(self, wanted: NewAgent) -> ActionResult:
+        return self._record("new", wanted.directory, wanted.client, wanted.permission_mode, wanted.prompt)
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        return self._record("fork", agent["name"], prompt)
+
+    def stop(self, agent: Json) -> ActionResult:
+        return self._record("stop", agent["name"])
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        return self._record("rename", agent["name"], name)
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        return self._record("note", agent["name"], text)
+
+    def archive(self, agent: Json) -> ActionResult:
+        return self._record("archive", agent["name"])
 
     def changes(self, agent: Json) -> Json:
         self._record("changes", agent["name"])

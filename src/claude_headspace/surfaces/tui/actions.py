@@ -16,6 +16,7 @@ from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
+from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
 from claude_headspace.surfaces.launch.start_client import (
     Job,
     closed_terminal_hint,
@@ -26,7 +27,7 @@ from claude_headspace.surfaces.launch.start_client import (
 from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
-from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
+from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result, stop_result
 
 
 class ActionResult(NamedTuple):
@@ -56,6 +57,24 @@ class Actions(Protocol):
 
     def resume(self, agent: Json) -> ActionResult:
         """Resume an ended agent."""
+
+    def new(self, wanted: NewAgent) -> ActionResult:
+        """Start an agent in a tmux session of its own."""
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        """Continue the agent's conversation as another agent."""
+
+    def stop(self, agent: Json) -> ActionResult:
+        """End the agent's client."""
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        """Give the agent another name."""
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        """Set the agent's note; an empty text removes it."""
+
+    def archive(self, agent: Json) -> ActionResult:
+        """Take the ended agent off the board."""
 
     def changes(self, agent: Json) -> Json:
         """What the agent changed."""
@@ -172,6 +191,33 @@ class TerminalActions:
             return ActionResult("", [sys.executable, "-m", "claude_headspace", *arguments])
         open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
         return ActionResult(f"{agent['name']} resumes in a new window.")
+
+    def new(self, wanted: NewAgent) -> ActionResult:
+        refuse_in_demo(self._paths)
+        made = local_launcher(self._paths, self._client()).new(wanted)
+        return ActionResult(f"{made['name']} was started in a tmux session of its own.")
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        refuse_in_demo(self._paths)
+        wanted = NewAgent(directory="", prompt=prompt)
+        made = local_launcher(self._paths, self._client()).fork(agent, wanted)
+        return ActionResult(f"{made['name']} continues the conversation of {agent['name']}.")
+
+    def stop(self, agent: Json) -> ActionResult:
+        refuse_in_demo(self._paths)
+        return ActionResult(stop_result(self._client().stop(agent["id"])))
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        after = self._client().rename(agent["id"], name)
+        return ActionResult(f"Renamed {agent['name']} to {after['name']}.")
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        self._client().note(agent["id"], text)
+        return ActionResult(f"{agent['name']}: {text}" if text else f"Removed the note of {agent['name']}.")
+
+    def archive(self, agent: Json) -> ActionResult:
+        self._client().archive(agent["id"])
+        return ActionResult(f"Archived {agent['name']}. `headspace archive --undo {agent['name']}` puts it back.")
 
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])

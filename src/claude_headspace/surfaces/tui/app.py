@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.filter import LineFilter, NoColor
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -55,7 +56,7 @@ from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLin
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
-    from claude_headspace.surfaces.tui.dialogs import Prompt, Typed
+    from claude_headspace.surfaces.tui.lifecycle import Lifecycle
     from claude_headspace.surfaces.tui.prompts import Prompts
 
 Result = TypeVar("Result")
@@ -388,6 +389,30 @@ class Top(Navigation):
         if self._accepts_key(self._closing_guard):
             self._run_on_selected(self._agent_actions.resume)
 
+    def action_lifecycle(self, what: str) -> None:
+        """Start, fork, stop, rename, note or archive an agent, after a dialog."""
+        agent = self.agents.selected
+        if not self._accepts_key(self._closing_guard):
+            return
+        if what == "new":
+            self._lifecycle.new(agent)
+        elif agent is not None:
+            getattr(self._lifecycle, what)(agent)
+
+    @cached_property
+    def _lifecycle(self) -> "Lifecycle":
+        from claude_headspace.surfaces.tui.lifecycle import Host, Lifecycle
+
+        return Lifecycle(self._agent_actions, Host(self._open_dialog, self._act, self._say, self._guard))
+
+    def _act(self, work: Callable[[], ActionResult], refuse: Callable[[HeadspaceError], None] | None = None) -> None:
+        def fail(error: HeadspaceError) -> None:
+            self._show_error(error)
+            if refuse is not None:
+                refuse(error)
+
+        self._run_in_thread(work, self._show_result, fail)
+
     def action_send(self) -> None:
         """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
         agent = self.agents.selected
@@ -400,19 +425,15 @@ class Top(Navigation):
     def _prompts(self) -> "Prompts":
         from claude_headspace.surfaces.tui.prompts import Prompts
 
-        return Prompts(self._open_prompt, self._send, self._say, self._palette_name)
+        return Prompts(self._open_dialog, self._send, self._say, self._palette_name)
 
-    def _open_prompt(self, prompt: "Prompt", then: Callable[["Typed | None"], None]) -> None:
+    def _open_dialog(self, dialog: Screen[Any], then: Callable[[Any], None]) -> None:
         if not self.screen.is_modal:
-            self.push_screen(prompt, then)
+            self.push_screen(dialog, then)
 
     def _send(self, agent: Json, text: str, refuse: Callable[[HeadspaceError], None]) -> None:
-        def fail(error: HeadspaceError) -> None:
-            self._show_error(error)
-            refuse(error)
-
         self._say(f"Sending to {agent['name']}…")
-        self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result, fail)
+        self._act(partial(self._agent_actions.send, agent, text), refuse)
 
     def _say(self, text: str) -> None:
         self.show_message(Span(text, "dim"))
@@ -593,7 +614,9 @@ class Top(Navigation):
 
     def action_next_layout(self) -> None:
         """Show the details beside the list, in full screen, or hide them."""
-        if not self.screen.is_modal:
+        if self.screen.is_modal:
+            self.screen.focus_next()
+        else:
             self._set_layout(LAYOUTS[(LAYOUTS.index(self._layout_name) + 1) % len(LAYOUTS)])
 
     def _set_layout(self, layout: str) -> None:
