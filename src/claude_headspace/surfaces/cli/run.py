@@ -299,11 +299,11 @@ def _run_reported(
     with suppress(HeadspaceError):
         api.resume(agent_id, **where, wrapper_pid=os.getpid())
     try:
-        code, pid, _ = _run_once(start)
+        ended = _run_once(start)
     except ClientUnusable as error:
         with suppress(HeadspaceError):
             api.close(agent_id, _cut(f"not started: {error.message}"), None)
         raise
     with suppress(HeadspaceError):
-        api.close(agent_id, f"exited with {code}", pid)
-    return code
+        api.close(agent_id, f"exited with {ended.code}", ended.pid)
+    return ended.code
