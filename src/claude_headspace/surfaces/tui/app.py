@@ -440,14 +440,14 @@ class Top(BoardViewKeys):
         self.show_message(Span(text, "dim"))
 
     def action_answer(self) -> None:
-        """Open the panel for the newest wait that can be answered here. For another, show the agent's screen."""
+        """Open the panel for the first wait that can be answered here. For another, show the agent's screen."""
         agent = self.agents.selected
         if agent is None:
             return
         wait = answerable_wait(agent)
         if wait is None:
             limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
-            text = limits[-1] or "It can only be answered in its terminal."
+            text = limits[0] or "It can only be answered in its terminal."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
             if agent["waits"] and not self._shows_preview:
                 self.action_toggle_preview()
