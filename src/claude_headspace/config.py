@@ -230,6 +230,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tmux_colours: Annotated[
         bool, Meta(description="Whether tmux windows show the colour of their most urgent agent.")
     ] = False
+    worktree_directory: Annotated[
+        str,
+        Meta(min_length=1, description="Where `run --worktree` creates worktrees; relative to the repository."),
+    ] = "../{project}-worktrees"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of entries in the log file.")
     ] = "info"

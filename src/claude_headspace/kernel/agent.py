@@ -331,6 +331,22 @@ class ReportedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
+class Worktree(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The git worktree that an agent works in, and how far its branch is from its base."""
+
+    root: str
+    base: str | None = None
+    """The branch that the work is merged into. None if it is not known; then there is no distance."""
+    ahead: int = 0
+    """Commits that the base does not have."""
+    behind: int = 0
+    """Commits of the base that the branch does not have."""
+    uncommitted: int = 0
+    """Files with changes that are not committed."""
+    removed: bool = False
+    """Whether its directory was removed."""
+
+
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One coding agent, usually in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
@@ -466,6 +482,14 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     def total_cost_usd(self) -> float | None:
         """The cost of all its sessions; None if it is not known."""
         return self.cost_usd if self.usage is None or self.usage.cost_usd is None else self.usage.cost_usd
+
+    worktree: Worktree | None = None
+    """The worktree that it works in, if that is not the main one of its repository, which is its project."""
+
+    @property
+    def root(self) -> str:
+        """The root of the checkout that it works in: of its worktree, or else of its project."""
+        return self.worktree.root if self.worktree is not None else self.project.root
 
     @property
     def is_in_turn(self) -> bool:

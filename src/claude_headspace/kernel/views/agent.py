@@ -143,6 +143,19 @@ class SupervisionView(msgspec.Struct, frozen=True):
     """Why it is not restarted any more; empty while it is supervised."""
 
 
+class WorktreeView(msgspec.Struct, frozen=True):
+    """The git worktree that an agent works in, and how far its branch is from its base."""
+
+    root: str
+    base: str | None
+    """The branch that the work is merged into; null if it is not known. Then there is no distance."""
+    ahead: int
+    behind: int
+    uncommitted: int
+    """Files with changes that are not committed."""
+    removed: bool
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """An agent as every surface shows it."""
 
@@ -151,6 +164,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     project: Project
     cwd: str | None
     branch: str | None
+    worktree: WorktreeView | None
+    """The worktree that it works in, if that is not the main one of its repository."""
     host: str
     client: str
     pid: int | None
@@ -249,6 +264,11 @@ def _supervision_view(agent: Agent) -> SupervisionView | None:
     )
 
 
+def _worktree_view(agent: Agent) -> WorktreeView | None:
+    found = agent.worktree
+    return view_of(WorktreeView, found) if found is not None else None
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -277,6 +297,7 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
+    "worktree": (("worktree",), _worktree_view),
     "wrapper_id": (("headspace_id",), attrgetter("headspace_id")),
     "total_cost_usd": (("usage", "cost_usd"), attrgetter("total_cost_usd")),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),

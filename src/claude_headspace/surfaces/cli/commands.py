@@ -98,6 +98,16 @@ GROUPS = (
         ),
     ),
     Group(
+        "worktree",
+        "Manage the git worktrees of agents.",
+        (
+            Command("list", ".worktrees:list_all", "List the worktrees of this repository."),
+            Command("merge", ".worktrees:merge_work", "Merge the work of a worktree into its base."),
+            Command("rebase", ".worktrees:rebase_work", "Rebase the branch of a worktree onto its base."),
+            Command("remove", ".worktrees:remove_worktree", "Remove a worktree and its branch, if no work is lost."),
+        ),
+    ),
+    Group(
         "mission",
         "Start agents that work on their own, and see the results.",
         (

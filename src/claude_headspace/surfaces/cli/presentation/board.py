@@ -15,6 +15,7 @@ from claude_headspace.surfaces.text.board_order import AgentGroup
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
 from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time, total_cost
+from claude_headspace.surfaces.text.worktrees import distance_marks
 
 MIN_ACTIVITY_WIDTH = 22
 MIN_PROJECT_WIDTH = {"where": 12, "project": 6}
@@ -95,9 +96,10 @@ def name_text(agent: Json, *, is_pinned: bool) -> str:
 
 
 def project_and_branch(agent: Json) -> str:
-    """The project and the branch."""
+    """The project, the branch, and its distance to the base in a worktree: "shop (login-fix ↑2 ↓1 ±3)"."""
     name, branch = agent["project"]["name"], agent["branch"]
-    return f"{name} ({branch})" if branch else str(name)
+    marks = distance_marks(agent.get("worktree"))
+    return f"{name} ({' '.join([branch, *marks])})" if branch else str(name)
 
 
 def age(time: str, now: datetime) -> float:
