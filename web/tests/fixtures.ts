@@ -11,6 +11,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     project: { id: "p", name: "app", root: "/home/dev/app" },
     cwd: "/home/dev/app",
     branch: "main",
+    worktree: null,
     host: "laptop",
     client: "claude-code",
     pid: null,

@@ -15,6 +15,7 @@ from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.cli.run import run
 from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exactly
+from claude_headspace.surfaces.cli.worktree_run import BaseOption, WorktreeOption, enter_worktree, undo_if_refused
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.launch.detached import Launcher, NewAgent
 from claude_headspace.surfaces.launch.start_client import worker_environment
@@ -34,6 +35,7 @@ Attach = Annotated[bool, Option("--attach", "-a", help="Switch to it when it run
     'headspace new codex --project ~/code/shop --prompt "Fix the flaky test"',
     "headspace new --model opus --permission-mode plan --attach",
     "headspace new --name login-fix -- --add-dir ../shared",
+    'headspace new --worktree login-fix --prompt "Fix the login"',
 )
 def new(
     arguments: ForwardedArguments,
@@ -43,6 +45,8 @@ def new(
     permission_mode: PermissionMode = "",
     name: Name = "",
     role: Annotated[str, Option("--role", help="Role of the agent.")] = "",
+    worktree: WorktreeOption = None,
+    base: BaseOption = None,
     here: Annotated[bool, Option("--here", help="Run it in this terminal.")] = False,
     attach: Attach = False,
     as_json: AsJson = False,
@@ -51,7 +55,7 @@ def new(
 
     The first argument can name the client: claude, codex, opencode, copilot or gemini. All further arguments are passed
     to the client. The agent runs until it is stopped, also when this terminal is closed. `headspace jump` switches to
-    it.
+    it. With --worktree it works in its own git worktree, on its own branch: see `headspace worktree`.
     """
     refuse_in_demo(find_paths())
     client, forwarded = split_client(arguments)
@@ -60,7 +64,14 @@ def new(
         options = chosen_options(client.name, model, permission_mode)
         _require_directory(directory)
         os.chdir(directory)
-        run(ForwardedArguments([client.name, *options, *forwarded]), name, role or None, prompt=text, here=True)
+        given = ForwardedArguments([client.name, *options, *forwarded])
+        run(given, name, role or None, prompt=text, here=True, worktree=worktree, base=base)
+    api, place = ApiClient.local(), None
+    if worktree is not None:
+        _require_directory(directory)
+        os.chdir(directory)
+        place = enter_worktree(api, worktree, base)
+        directory, name = str(Path.cwd()), name or place.agent_name
     wanted = NewAgent(
         directory=directory,
         client=client.name,
@@ -71,8 +82,9 @@ def new(
         role=role,
         arguments=tuple(forwarded),
     )
-    api = ApiClient.local()
-    _show(_launcher(api).new(wanted, _names(api)), "was started", as_json=as_json, attach=attach)
+    with undo_if_refused(place):
+        agent = _launcher(api).new(wanted, _names(api))
+    _show(agent, "was started", as_json=as_json, attach=attach)
 
 
 @examples(
