@@ -32,6 +32,7 @@ from claude_headspace.surfaces.launch.start_client import (
     tmux_name,
     worker_environment,
 )
+from claude_headspace.surfaces.text.names import check_name
 
 START_SECONDS = 20.0
 """How long a new agent may take to be registered."""
@@ -95,6 +96,8 @@ class Launcher(msgspec.Struct, frozen=True):
         if not Path(wanted.directory).is_dir():
             raise BadRequest("no_directory", f"There is no directory {wanted.directory}.", "Nothing was started.")
         options = chosen_options(client.name, wanted.model, wanted.permission_mode)
+        if wanted.name:
+            check_name(wanted.name)
         taken = self.names()
         name = wanted.name or free_name(taken)
         if name in taken:
