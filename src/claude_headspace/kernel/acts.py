@@ -43,6 +43,15 @@ class AgentRegistered(Act, frozen=True, kw_only=True):
     """The session of another agent that the client continues as a new one."""
 
 
+class AgentResumed(Act, frozen=True, kw_only=True):
+    """The session of an ended agent is about to be opened again, by a client that does not report that itself."""
+
+    pid: int | None = None
+    """The process that starts the client and stays with it."""
+    began: Micros | None = None
+    """When that process started."""
+
+
 class AgentRenamed(Act, frozen=True, kw_only=True):
     """The agent got another name."""
 

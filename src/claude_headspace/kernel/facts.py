@@ -381,6 +381,16 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     forked_session: str = ""
 
 
+class AgentResumed(msgspec.Struct, frozen=True, kw_only=True):
+    """The session of an ended agent is about to be opened again, in this terminal."""
+
+    headspace_id: str | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+    wrapper_pid: int | None = None
+    wrapper_started_at: Micros | None = None
+
+
 class WrapperVanished(msgspec.Struct, frozen=True):
     """The process that started the client is gone."""
 
@@ -447,6 +457,7 @@ Fact = (
     | ClientVanished
     | Act
     | AgentRegistered
+    | AgentResumed
     | WrapperVanished
     | RemoteActionStep
     | Observed

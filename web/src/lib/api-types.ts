@@ -939,6 +939,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Resumption"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/close": {
         parameters: {
             query?: never;
@@ -3128,6 +3168,16 @@ export interface components {
             supervised?: boolean;
             /** @default  */
             forked_session?: string;
+        };
+        Resumption: {
+            /** @default null */
+            headspace_id?: string | null;
+            /** @default null */
+            tmux_session?: string | null;
+            /** @default null */
+            tmux_pane?: string | null;
+            /** @default null */
+            wrapper_pid?: number | null;
         };
         Closing: {
             /** @default closed */

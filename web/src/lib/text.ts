@@ -117,10 +117,15 @@ export function stateText(state: string, waitingFor: string | null): string {
 }
 
 function waitingSummary(agent: Agent): string {
-  const last = agent.waits.at(-1);
-  if (!last) return stateText("waiting", agent.waiting_for);
+  const first = firstWait(agent);
+  if (!first) return stateText("waiting", agent.waiting_for);
   const more = agent.waits.length > 1 ? ` (and ${agent.waits.length - 1} more)` : "";
-  return waitText(last) + more;
+  return waitText(first) + more;
+}
+
+/** The wait that every surface names first: the oldest without an answer, as clients show their dialogs. */
+export function firstWait(agent: Agent): Wait | undefined {
+  return agent.waits.find((wait) => !wait.answered) ?? agent.waits[0];
 }
 
 /** What a wait asks, without the command or file: the card shows that in full. */

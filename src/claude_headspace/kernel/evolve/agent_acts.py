@@ -1,9 +1,9 @@
-"""Acts on an agent: register, restart, mark as seen, type, stop, close, archive, rename, note, import."""
+"""Acts on an agent: register, resume, restart, mark as seen, type, stop, close, archive, rename, note, import."""
 
 from claude_headspace.kernel import acts, facts
 from claude_headspace.kernel.agent import Note, SessionContext, Supervision, Worktree
 from claude_headspace.kernel.evolve.change import Change, replace
-from claude_headspace.kernel.evolve.sessions import end_agent
+from claude_headspace.kernel.evolve.sessions import end_agent, revive, session_started
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.text import short
 
@@ -28,6 +28,21 @@ def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) ->
     agent.supervision = Supervision() if fact.supervised else None
     agent.forked_session = short(fact.forked_session)
     agent.last_active_at = max(agent.last_active_at, meta.at)
+
+
+def agent_resumed(change: Change, meta: Meta, fact: facts.AgentResumed) -> None:
+    """An ended agent is back: its session is opened again. No-op if the agent is back already, or had no session."""
+    agent = change.agent
+    if agent.ended_at is None or agent.session is None:
+        return
+    revive(agent)
+    agent.headspace_id = fact.headspace_id or agent.headspace_id
+    agent.tmux_session, agent.tmux_pane = fact.tmux_session, fact.tmux_pane
+    agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
+    agent.last_active_at = max(agent.last_active_at, meta.at)
+    known = agent.session
+    of_session = replace(meta, session_id=known.client_id, transcript_path=known.transcript_path)
+    session_started(change, of_session, facts.SessionStarted("resume"))
 
 
 def restart_begun(change: Change, meta: Meta, fact: acts.RestartBegun) -> None:

@@ -1,4 +1,4 @@
-"""Actions on agents: register one, record what happened to it, type into its terminal, end it, read what it changed.
+"""Actions on agents: register, resume or end one, record what happened to it, type into its terminal, read its changes.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -12,7 +12,7 @@ from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
-from claude_headspace.kernel.acts import Act, AgentRegistered
+from claude_headspace.kernel.acts import Act, AgentRegistered, AgentResumed
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.outputs.pane_input import validate_text
@@ -69,6 +69,12 @@ class AgentActions:
         delivery_id = f"register-{headspace_id}" + (f"-{act.pid}" if act.pid else "")
         outcome = await self.recorder.record(act, delivery_id=delivery_id, observations=observations, client=name)
         return outcome.agent
+
+    async def resume(self, agent: Agent, wrapper_pid: int | None, observations: Observations) -> Agent:
+        """Store that the session of an ended agent is about to be opened again."""
+        wrapper = await self.find_wrapper(wrapper_pid)
+        act = AgentResumed(pid=wrapper.client_pid, began=wrapper.client_started_at)
+        return (await self.recorder.record(act, agent.id, observations=observations)).agent
 
     async def find_wrapper(self, pid: int | None) -> Observations:
         """The process that starts a client; empty if it is not visible from here, so that it is not watched."""

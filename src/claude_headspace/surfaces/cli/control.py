@@ -1,9 +1,13 @@
 """CLI commands that act on the terminal of an agent: `jump`, `interrupt`."""
 
+import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from claude_headspace.config import find_paths
+from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
@@ -21,7 +25,15 @@ def jump(agent: AgentArgument = None) -> None:
     refuse_in_demo(find_paths())
     done = TerminalActions().jump(choose_agent(ApiClient.local(), agent))
     if done.foreground:
+        _require_terminal(done.foreground)
         sys.exit(subprocess.run(done.foreground, check=False).returncode)
+
+
+def _require_terminal(command: Sequence[str]) -> None:
+    """Raise `BadRequest` if a program that needs a terminal would not get one."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"):
+        hint = f"In a terminal, run: {shlex.join(command)}"
+        raise BadRequest("no_terminal", "The pane can be shown only in a terminal, and this command has none.", hint)
 
 
 @examples("headspace interrupt calm-otter")

@@ -14,6 +14,7 @@ from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import (
     fork_arguments,
     headless_arguments,
+    program_of,
     resume_arguments,
     split_client,
     start_arguments,
@@ -275,6 +276,34 @@ def resume(
     client = find_client(found["client"])
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
-    env = client_environment(client, api.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
+    headspace_id, session = new_headspace_id(), tmux.current_session()
+    env = client_environment(client, api.url, headspace_id, session, found["role"], mode)
     command = [find_program(client), *resume_arguments(client.name, session_id, arguments, prompt)]
-    sys.exit(ClientProcess(command, {**env, **variables}, directory).wait())
+
+    def start(_restart_prompt: str | None = None) -> ClientProcess:
+        return ClientProcess(command, {**env, **variables}, directory)
+
+    if program_of(client.name).reports_resume:
+        sys.exit(start().wait())
+    where = {"headspace_id": headspace_id, "tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
+    sys.exit(_run_reported(api, found["id"], where, start))
+
+
+def _run_reported(
+    api: ApiClient, agent_id: str, where: dict[str, str | None], start: Callable[[str | None], ClientProcess]
+) -> int:
+    """Run a resumed client that does not report itself before its next prompt; its exit code.
+
+    Without these reports the agent would be shown as ended until then, so that they are no condition for the start.
+    """
+    with suppress(HeadspaceError):
+        api.resume(agent_id, **where, wrapper_pid=os.getpid())
+    try:
+        ended = _run_once(start)
+    except ClientUnusable as error:
+        with suppress(HeadspaceError):
+            api.close(agent_id, _cut(f"not started: {error.message}"), None)
+        raise
+    with suppress(HeadspaceError):
+        api.close(agent_id, f"exited with {ended.code}", ended.pid)
+    return ended.code

@@ -200,6 +200,11 @@ class ApiClient:
         given = {name: value for name, value in more.items() if value is not None}
         return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
 
+    def resume(self, reference: str, **where: str | int | None) -> Json:
+        """Report that an ended agent is being resumed."""
+        given = {name: value for name, value in where.items() if value is not None}
+        return self._post(_path("agents", reference, "resume"), Scope.ACT, given)
+
     def close(self, reference: str, reason: str, pid: int | None) -> Json:
         """Report that the client of an agent ended."""
         return self._post(_path("agents", reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})

@@ -103,7 +103,12 @@ def _waiting(agent: Json) -> str:
     if not waits:
         return state_text("waiting", agent.get("waiting_for"))
     more = f" (and {len(waits) - 1} more)" if len(waits) > 1 else ""
-    return wait_text(waits[-1]) + more
+    return wait_text(first_wait(waits)) + more
+
+
+def first_wait(waits: Sequence[Json]) -> Json:
+    """The wait that every surface names first: the oldest without an answer, as clients show their dialogs."""
+    return next((wait for wait in waits if not wait.get("answered")), waits[0])
 
 
 def wait_text(wait: Json) -> str:

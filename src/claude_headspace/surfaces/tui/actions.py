@@ -17,11 +17,20 @@ from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
 from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
-from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
+from claude_headspace.surfaces.launch.start_client import (
+    Job,
+    closed_terminal_hint,
+    open_window,
+    resume_target,
+    tmux_name,
+)
 from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result, stop_result
+
+MAX_HITS = 30
+"""How many search results are loaded."""
 
 
 class ActionResult(NamedTuple):
@@ -75,6 +84,12 @@ class Actions(Protocol):
 
     def preview(self, agent: Json) -> Preview:
         """What the agent shows now."""
+
+    def search(self, text: str) -> Json:
+        """Search results, best first."""
+
+    def find(self, agent_id: str) -> Json:
+        """An agent by its id, also if it is not on the board."""
 
     def load_view(self) -> BoardView:
         """How the user wants to see the board."""
@@ -148,8 +163,18 @@ class TerminalActions:
         if agent["state"] == "ended":
             name = agent["name"]
             raise BadRequest("agent_ended", f"{name} has ended.", f"Use `headspace resume {name}`.")
-        pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-        return ActionResult("", tmux.show_pane(pane, self._env))
+        return ActionResult("", tmux.show_pane(self._find_pane(agent), self._env))
+
+    def _find_pane(self, agent: Json) -> tmux.Pane:
+        """The pane of an agent that runs. Before its client has reported, only the pane that it was started in."""
+        pane_id = agent["tmux"]["pane"]
+        if pane_id and agent["pid"] is None:
+            return tmux.find_pane(tmux.server_socket(None, self._env), pane_id)
+        try:
+            return tmux.find_agent_pane(agent["name"], pane_id, agent["pid"], self._env)
+        except tmux.Refused as refusal:
+            hint = closed_terminal_hint(agent) if refusal.code == "no_pane" else ""
+            raise BadRequest(refusal.code, refusal.message, f"{refusal.hint} {hint}".strip()) from refusal
 
     def send(self, agent: Json, text: str) -> ActionResult:
         refuse_in_demo(self._paths)
@@ -209,6 +234,12 @@ class TerminalActions:
     def preview(self, agent: Json) -> Preview:
         read_turns = self._client().turns
         return read_preview(agent, self._host_name, read_turns, env=self._env)
+
+    def search(self, text: str) -> Json:
+        return self._client().search(text, limit=MAX_HITS)
+
+    def find(self, agent_id: str) -> Json:
+        return self._client().agent(agent_id)
 
     def load_view(self) -> BoardView:
         return load_view(self._paths)

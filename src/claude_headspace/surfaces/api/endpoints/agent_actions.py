@@ -1,4 +1,4 @@
-"""Actions on agents: register, close, restart, rename, note, mark as seen, send a prompt, interrupt, stop, archive."""
+"""Actions on agents: register, resume, close, restart, rename, note, mark as seen, prompt, interrupt, stop, archive."""
 
 import asyncio
 import uuid
@@ -21,6 +21,7 @@ from claude_headspace.kernel.acts import (
     SupervisionEnded,
 )
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.views.agent import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
 from claude_headspace.surfaces.api.agent_actions import check_ended
@@ -59,6 +60,16 @@ class Registration(msgspec.Struct, frozen=True):
     """Whether that process restarts the client when its context window is full."""
     forked_session: ShortText = ""
     """The session of another agent that the client continues as a new one."""
+
+
+class Resumption(msgspec.Struct, frozen=True):
+    """Where the session of an ended agent is about to be opened again."""
+
+    headspace_id: Annotated[str, Meta(max_length=100)] | None = None
+    tmux_session: ShortText | None = None
+    tmux_pane: ShortText | None = None
+    wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
+    """The process that starts the client and waits for it."""
 
 
 class Closing(msgspec.Struct, frozen=True):
@@ -138,6 +149,15 @@ async def register(context: ApiContext, request: Request) -> AgentView:
         tmux_pane=wanted.tmux_pane,
     )
     return agent_view(agent)
+
+
+@endpoints.post("/api/agents/{agent}/resume", Resumption)
+async def resume(context: ApiContext, request: Request) -> AgentView:
+    """Report that an ended agent is being resumed, before its client reports. For the process that starts it."""
+    await context.requesters.refuse_agents(request)
+    wanted = await read_body(request, Resumption)
+    where = Observations(headspace_id=wanted.headspace_id, tmux_session=wanted.tmux_session, tmux_pane=wanted.tmux_pane)
+    return agent_view(await context.actions.resume(await _find(context, request), wanted.wrapper_pid, where))
 
 
 @endpoints.post("/api/agents/{agent}/close", Closing)

@@ -232,7 +232,8 @@ def _complete_request(wait: Json, width: int, name: str) -> list[Line]:
     lines += [line("  ", *each) for each in request_lines(wait, width - 2)]
     if not wait["request"]["complete"]:
         lines.append(dim(f"  `headspace show {name} --full` shows everything that Headspace has."))
-    return lines + [line("  ", *each) for each in suggestion_lines(wait["suggestions"], width - 2)]
+    offered = wait["suggestions"] if wait["held_until"] else ()
+    return lines + [line("  ", *each) for each in suggestion_lines(offered, width - 2)]
 
 
 _FIELDS = {
@@ -265,10 +266,11 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
         parts = (_undelivered(wait), "Answer it in the terminal of the agent.", answer_limit(agent, wait))
         return " ".join(filter(None, parts))
+    which = f"{name} -w {wait['id']}" if len(agent["waits"]) > 1 else name
     how = {
-        "question": f"headspace answer {name} ANSWER",
-        "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
-    }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
+        "question": f"headspace answer {which} ANSWER",
+        "elicitation": f"headspace answer {which} --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], f"headspace approve {which}, or headspace deny {which}")
     if not wait.get("undelivered"):
         return how
     return f"{_undelivered(wait)} {'Then' if wait['undelivered']['unconfirmed'] else 'Try again'}: {how}"
