@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +140,25 @@ def test_a_new_agent_runs_in_a_tmux_session_of_its_own(tmux: Terminal, tmp_path:
     wait_until(lambda: "fresh" not in sessions(tmux), "the end of the tmux session")
 
 
+def test_a_new_agent_works_in_a_worktree_of_its_own(tmux: Terminal, tmp_path: Path) -> None:
+    """The worktree and its branch are created, and kept when the agent is stopped."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    for command in (
+        ("init", "-q"),
+        ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "1", "--allow-empty"),
+    ):
+        subprocess.run(["git", *command], cwd=shop, check=True)
+    done = run_in(tmux, "new", "--project", str(shop), "--worktree", "login-fix")
+    assert done.stdout == "login-fix was started, in the tmux session login-fix.\n", done.stderr
+    wait_until(lambda: tmux.daemon.agent("login-fix")["state"] == "idle", "the agent")
+    directory = Path(tmux.daemon.agent("login-fix")["cwd"])
+    assert (directory != shop, (directory / ".git").is_file()) == (True, True)
+    assert run_in(tmux, "stop", "--yes", "login-fix").returncode == 0
+    wait_until(lambda: "login-fix" not in sessions(tmux), "the end of the tmux session")
+    assert directory.is_dir()
+
+
 def test_a_new_agent_that_cannot_start_is_refused_with_the_reason(tmux: Terminal, tmp_path: Path) -> None:
     """Everything is checked before a tmux session is created."""
     before = sessions(tmux)
@@ -209,8 +229,8 @@ def test_the_api_starts_forks_and_resumes_agents(tmp_path: Path) -> None:
         two = daemon.send("POST", "/api/agents/one/fork", {"name": "two"}, scope="act").json()
         assert (two["name"], two["id"] != one["id"], two["cwd"]) == ("two", True, one["cwd"])
         assert sorted(sessions(tmux)) == ["one", "two"]
-        running = daemon.send("POST", "/api/agents/one/resume", {}, scope="act")
+        running = daemon.send("POST", "/api/agents/one/start", {}, scope="act")
         assert running.json()["error"]["code"] == "not_ended"
         daemon.send("POST", "/api/agents/one/stop", {}, scope="act")
-        back = daemon.send("POST", "/api/agents/one/resume", {}, scope="act").json()
+        back = daemon.send("POST", "/api/agents/one/start", {}, scope="act").json()
         assert (back["id"], back["state"] != "ended") == (one["id"], True)

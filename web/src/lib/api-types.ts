@@ -1498,7 +1498,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agents/{agent}/resume": {
+    "/api/agents/{agent}/start": {
         parameters: {
             query?: never;
             header?: never;

@@ -253,18 +253,6 @@ class ApiClient:
         """End the client of an agent. `force`: with signals at once."""
         return self._post(_path("agents", reference, "stop"), Scope.ACT, {"force": force}, SEND_SECONDS)
 
-    def start(self, directory: str, **more: str) -> Json:
-        """Start an agent in a tmux session of its own, on the machine of the daemon."""
-        return self._post("/api/agents/start", Scope.ACT, {"directory": directory, **more}, SEND_SECONDS)
-
-    def fork(self, reference: str, **more: str) -> Json:
-        """Continue the conversation of an agent as another agent."""
-        return self._post(_path("agents", reference, "fork"), Scope.ACT, dict(more), SEND_SECONDS)
-
-    def resume(self, reference: str, prompt: str = "") -> Json:
-        """Resume an ended agent in a tmux session of its own."""
-        return self._post(_path("agents", reference, "resume"), Scope.ACT, {"prompt": prompt}, SEND_SECONDS)
-
     def archive(self, reference: str, *, archived: bool = True) -> Json:
         """Take an ended agent off the board, or put it back."""
         return self._post(_path("agents", reference, "archive"), Scope.ACT, {"archived": archived})

@@ -69,8 +69,8 @@ async def fork(context: ApiContext, request: Request) -> AgentView:
     return await _view(context, await asyncio.to_thread(launcher.fork, agent, NewAgent(directory="", **given)))
 
 
-@endpoints.post("/api/agents/{agent}/resume", Resuming)
-async def resume(context: ApiContext, request: Request) -> AgentView:
+@endpoints.post("/api/agents/{agent}/start", Resuming)
+async def start_again(context: ApiContext, request: Request) -> AgentView:
     """Resume the ended agent in a tmux session of its own."""
     await context.requesters.refuse_agents(request)
     wanted = await read_body(request, Resuming)
