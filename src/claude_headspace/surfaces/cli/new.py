@@ -18,6 +18,7 @@ from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exac
 from claude_headspace.surfaces.cli.worktree_run import BaseOption, WorktreeOption, enter_worktree, undo_if_refused
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
+from claude_headspace.surfaces.launch.start_client import find_program
 from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import stop_result
 from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
@@ -33,8 +34,8 @@ Attach = Annotated[bool, Option("--attach", "-a", help="Switch to it when it run
     "headspace new",
     'headspace new codex --project ~/code/shop --prompt "Fix the flaky test"',
     "headspace new --model opus --permission-mode plan --attach",
-    "headspace new --name login-fix -- --add-dir ../shared",
     'headspace new --worktree login-fix --prompt "Fix the login"',
+    "headspace new --name login-fix -- --add-dir ../shared",
 )
 def new(
     arguments: ForwardedArguments,
@@ -54,27 +55,35 @@ def new(
 
     The first argument can name the client: claude, codex, opencode, copilot or gemini. All further arguments are passed
     to the client. The agent runs until it is stopped, also when this terminal is closed. `headspace jump` switches to
-    it. With --worktree it works in its own git worktree, on its own branch: see `headspace worktree`.
+    it. With --worktree it works in its own git worktree, on its own branch.
     """
     refuse_in_demo(find_paths())
     client, forwarded = split_client(arguments)
     directory, text = str(project.expanduser().resolve()), read_text(prompt)
+    options = chosen_options(client.name, model, permission_mode)
+    _require_directory(directory)
+    os.chdir(directory)
     if here:
-        options = chosen_options(client.name, model, permission_mode)
-        _require_directory(directory)
-        os.chdir(directory)
-        given = ForwardedArguments([client.name, *options, *forwarded])
-        run(given, name, role or None, prompt=text, here=True, worktree=worktree, base=base)
-    api, place = ApiClient.local(), None
-    if worktree is not None:
-        _require_directory(directory)
-        os.chdir(directory)
-        place = enter_worktree(api, worktree, base)
-        directory, name = str(Path.cwd()), name or place.agent_name
+        run(
+            ForwardedArguments([client.name, *options, *forwarded]),
+            name,
+            role or None,
+            prompt=text,
+            worktree=worktree,
+            base=base,
+            here=True,
+        )
+    api = ApiClient.local()
+    find_program(client)
+    launcher = local_launcher(find_paths(), api)
+    if name:
+        launcher.require_free(name)  # before a worktree is created
+    place = enter_worktree(api, worktree, base) if worktree is not None else None
     wanted = NewAgent(
-        directory=directory,
+        directory=str(Path.cwd()),
         client=client.name,
-        name=name,
+        name=name or (place.agent_name if place else ""),
+        worktree=place.branch if place else "",
         prompt=text,
         model=model,
         permission_mode=permission_mode,
@@ -82,8 +91,8 @@ def new(
         arguments=tuple(forwarded),
     )
     with undo_if_refused(place):
-        agent = local_launcher(find_paths(), api).new(wanted)
-    _show(agent, "was started", as_json=as_json, attach=attach)
+        made = launcher.new(wanted)
+    _show(made, "was started", as_json=as_json, attach=attach)
 
 
 @examples(
