@@ -264,11 +264,14 @@ def terminal(folder: Path, daemon: RunningDaemon, **size: int) -> Iterator[Termi
         made.end()
 
 
-def run_in(terminal: Terminal, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+def run_in(
+    terminal: Terminal, *arguments: str, directory: Path | None = None, **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """Run a command of Headspace outside the terminal, with a pipe as output."""
     return subprocess.run(
         [sys.executable, "-m", "claude_headspace", *arguments],
         env={**terminal.env, **variables},
+        cwd=directory,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

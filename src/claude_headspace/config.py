@@ -230,6 +230,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     tmux_colours: Annotated[
         bool, Meta(description="Whether tmux windows show the colour of their most urgent agent.")
     ] = False
+    worktree_directory: Annotated[
+        str,
+        Meta(min_length=1, description="Where `run --worktree` creates worktrees; relative to the repository."),
+    ] = "../{project}-worktrees"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of entries in the log file.")
     ] = "info"
@@ -270,6 +274,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The rules of the user for secrets."""
     contacts_file = PathBelow("config", "contacts.toml")
     """The people that agents may send messages to."""
+    prompts_dir = PathBelow("config", "prompts")
+    """The saved prompts of the user, one file each."""
     database = PathBelow("data", "headspace.db")
     """The SQLite database."""
     spool = PathBelow("state", "spool")
@@ -286,6 +292,8 @@ class Paths(msgspec.Struct, frozen=True):
     """Created by a hook script that got no answer in time."""
     demo_file = PathBelow("state", "demo")
     """Exists in the temporary home of the demo, whose agents have no terminal."""
+    board_view_file = PathBelow("state", "board.json")
+    """How you want to see the board in `list` and `top`: order, groups, pins."""
     status_file = PathBelow("state", "glance")
     """The board in one line, for status lines."""
     log_file = PathBelow("state", "headspace.log")

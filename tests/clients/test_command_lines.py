@@ -61,7 +61,7 @@ def test_the_user_decides_about_the_shared_process_of_codex(given: list[str]) ->
     [
         ("claude-code", ["-p", "--model", "m", "--", TEXT]),
         ("codex", [*NO_DAEMON, "exec", "--model", "m", "--", TEXT]),
-        ("opencode", ["run", "--model", "m", "--", TEXT]),
+        ("opencode", ["run", "--model", "m", "--", *TEXT.split(" ")]),
         ("copilot", ["--model", "m", f"--prompt={TEXT}"]),
         ("gemini", ["--model", "m", f"--prompt={TEXT}"]),
     ],
@@ -69,6 +69,13 @@ def test_the_user_decides_about_the_shared_process_of_codex(given: list[str]) ->
 def test_headless(client: str, arguments: list[str]) -> None:
     """A background mission works on its prompt without a terminal."""
     assert headless_arguments(client, ["--model", "m"], TEXT) == arguments
+
+
+def test_opencode_gets_a_headless_prompt_word_by_word() -> None:
+    """It joins its arguments with spaces, and puts an argument with a space in quotes: so none has one."""
+    words = headless_arguments("opencode", [], "Two  spaces, 7\n\nand $(id).")[2:]
+    assert not any(" " in word for word in words)
+    assert " ".join(words) == "Two  spaces, 7\n\nand $(id)."
 
 
 @pytest.mark.parametrize(

@@ -312,7 +312,7 @@ def problem_name(client: str, path: Path, file: str) -> str:
 
 
 def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Claude Code is always there."""
+    """Claude Code also if nothing else is there."""
     monkeypatch.setenv("HOME", str(tmp_path))
     env = {"PATH": str(tmp_path / "bin"), "CODEX_HOME": str(tmp_path / "codex")}
     assert detected_clients(env) == ["claude-code"]
@@ -320,6 +320,8 @@ def test_clients_are_detected_by_program_or_config_dir(tmp_path: Path, monkeypat
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "copilot"
     program.touch(0o755)
+    assert detected_clients(env) == ["codex", "copilot"]
+    (tmp_path / ".claude").mkdir()
     assert detected_clients(env) == ["claude-code", "codex", "copilot"]
     assert default_config_dir("codex", env) == tmp_path / "codex"
 

@@ -13,7 +13,7 @@ STORED = (
     "returned heard subagents background notices verdicts grants error last_tool todos todos_done last_words "
     "last_words_turn permission_mode model context_window measured_at context_percent tokens cost_usd rate_limits "
     "told_level reminded_at unauthenticated fleet_id question_closed_at answer_taken_at reported_end "
-    "stop_requested_at archived_at usage"
+    "forked_session stop_requested_at archived_at usage pending_prompts worktree"
 ).split()
 
 

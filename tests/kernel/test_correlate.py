@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from claude_headspace.clients.decode import decode
-from claude_headspace.kernel.agent import Agent, AgentState, Project
+from claude_headspace.kernel.agent import Agent, AgentState, Project, Worktree
 from claude_headspace.kernel.correlate import (
     CLAIMABLE_AFTER_END,
     Correlation,
@@ -83,6 +83,19 @@ def test_an_id_from_the_environment() -> None:
 def test_a_pane() -> None:
     """A new session in an agent's pane belongs to the agent."""
     assert correlated(start(tmux_pane="%1"), {"pane": agent("a")}) == Correlation(Strategy.TMUX_PANE, agent("a"))
+
+
+def test_worktrees_belong_to_one_project_and_their_agents_are_not_confused() -> None:
+    """The project is the repository. A new session continues only an agent of the same worktree."""
+    inside = start(project_root="/home/dev/app-worktrees/login", repository_root="/home/dev/app")
+    assert create_agent("a", inside, decode(inside)).project == HERE
+    assert correlation_keys(inside, decode(inside)).project_id == HERE.id
+    there = agent("there", worktree=Worktree(root="/home/dev/app-worktrees/login"))
+    elsewhere = agent("elsewhere", worktree=Worktree(root="/home/dev/app-worktrees/other"))
+    assert correlated(inside, nearby=[elsewhere, agent("main"), there]).agent == there
+    assert correlated(start(), nearby=[elsewhere, there]) == Correlation(Strategy.NEW)
+    moved = msgspec.structs.replace(inside.observations, tmux_pane="%1")
+    assert correlated(msgspec.structs.replace(inside, observations=moved), {"pane": elsewhere}).agent is None
 
 
 def test_a_directory() -> None:

@@ -1,12 +1,13 @@
 """What people do through Headspace: register, look, type, close."""
 
 from claude_headspace.kernel import acts, facts
-from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.agent import Agent, AgentState, Worktree
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import evolve
 from claude_headspace.kernel.evolve.change import Change
 from claude_headspace.kernel.facts import Event, Meta
 from claude_headspace.kernel.react import react
+from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.views.dialects import dialects
 from tests.kernel.story import Story, new_agent, question, time_at
 
@@ -45,6 +46,28 @@ def test_looking_changes_attention_to_checked() -> None:
     assert act(seen, acts.AgentSeen(), 3).agent.seen_at == time_at(5)
 
 
+def test_the_worktree_follows_the_directory_of_the_client() -> None:
+    """What is known about it stays until the client works elsewhere."""
+    inside = Observations(project_root="/w/login", repository_root="/shop")
+    story = Story()
+    story.hook("SessionStart", at=1, source="startup", observations=inside)
+    assert story.agent.worktree == Worktree(root="/w/login")
+    observed = acts.WorktreeObserved(root="/w/login", base="main", ahead=2, uncommitted=1)
+    agent = act(story.agent, observed, 2).agent
+    assert agent.worktree == Worktree(root="/w/login", base="main", ahead=2, uncommitted=1)
+    assert (agent.state, agent.last_active_at) == (story.agent.state, story.agent.last_active_at)
+    late = acts.WorktreeObserved(root="/w/other", base="main", ahead=9)
+    assert act(agent, late, 3).agent.worktree == agent.worktree
+    view = agent_view(agent).worktree
+    assert view is not None
+    assert (view.root, view.ahead, view.behind, view.removed) == ("/w/login", 2, 0, False)
+
+
+def test_an_agent_is_registered_in_its_worktree() -> None:
+    """It is shown before the first hook."""
+    assert act(new_agent(), facts.AgentRegistered(worktree_root="/w/login"), 1).agent.root == "/w/login"
+
+
 def test_typed_text_changes_nothing() -> None:
     """Only the client's own prompt is a turn, so one message is never two turns."""
     story = Story()
@@ -70,6 +93,59 @@ def test_closing_ends_only_the_client_that_was_started() -> None:
     assert act(new_agent(), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.end_reason == "exited with 0"
     assert act(new_agent(pid=8), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.ended_at is None
     assert act(new_agent(pid=7), acts.AgentClosed(reason="exited with 0", pid=7), 5).agent.state is AgentState.ENDED
+
+
+# --- resume -----------------------------------------------------------------------------------------------------------
+
+RESUMED = facts.AgentResumed(headspace_id="h", tmux_session="second", tmux_pane="%8", wrapper_pid=40)
+
+
+def ended_story() -> Story:
+    """An agent that answered a prompt and ended."""
+    story = Story()
+    story.starts()
+    story.prompted()
+    story.hook("Stop", at=5)
+    story.hook("SessionEnd", at=6, reason="other")
+    return story
+
+
+def test_a_resumed_agent_is_idle_before_its_client_reports() -> None:
+    """It is back in its session, in the terminal that it was resumed in."""
+    ended = ended_story().agent
+    agent = act(ended, RESUMED, 20).agent
+    assert (ended.state, agent.state, agent.end_reason) == (AgentState.ENDED, AgentState.IDLE, None)
+    assert (agent.tmux_session, agent.tmux_pane, agent.pid) == ("second", "%8", None)
+    assert ended.session is not None
+    assert agent.session is not None
+    assert (agent.session.client_id, agent.session.ordinal) == (ended.session.client_id, 2)
+
+
+def test_the_next_prompt_of_a_resumed_agent_opens_no_further_session() -> None:
+    """The client reports the resumed session with the prompt."""
+    story = Story(act(ended_story().agent, RESUMED, 20).agent)
+    story.hook("SessionStart", at=60, source="resume")
+    story.prompted(at=61)
+    assert story.agent.session is not None
+    assert (story.agent.session.ordinal, story.board) == (2, ("working", None))
+
+
+def test_an_agent_that_runs_is_not_resumed() -> None:
+    """A second `resume` changes nothing, and neither does one without a session."""
+    back = act(ended_story().agent, RESUMED, 20).agent
+    assert act(back, facts.AgentResumed(tmux_pane="%9"), 21).agent.tmux_pane == "%8"
+    closed = act(new_agent(), acts.AgentClosed(reason="closed"), 5).agent
+    assert act(closed, RESUMED, 20).agent.state is AgentState.ENDED
+
+
+def test_a_resumed_client_that_never_reported_ends_with_its_wrapper() -> None:
+    """By its own report, or by its process. A client that has reported continues."""
+    back = act(ended_story().agent, RESUMED, 20).agent
+    assert act(back, acts.AgentClosed(reason="exited with 0", pid=41), 25).agent.end_reason == "exited with 0"
+    assert act(back, facts.WrapperVanished(40), 25).agent.state is AgentState.ENDED
+    story = Story(back)
+    story.prompted(at=22)
+    assert act(story.agent, facts.WrapperVanished(40), 25).agent.state is AgentState.WORKING
 
 
 # --- supervision ------------------------------------------------------------------------------------------------------

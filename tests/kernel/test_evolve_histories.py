@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import REMOTE_STEPS
-from claude_headspace.kernel.acts import ACTS, Act, AgentRegistered
+from claude_headspace.kernel.acts import ACTS, Act, AgentRegistered, AgentResumed
 from claude_headspace.kernel.agent import AgentState
 from claude_headspace.kernel.envelope import Observations, Origin
 from claude_headspace.kernel.evolve import HANDLERS
@@ -173,7 +173,7 @@ def check_orders(history: list[Event], chance: Random) -> None:
 
 def test_every_fact_has_a_handler() -> None:
     """Every type of fact has a handler. Acts are facts, except those that are converted when they are decoded."""
-    converted = {AgentRegistered, *REMOTE_STEPS}
+    converted = {AgentRegistered, AgentResumed, *REMOTE_STEPS}
     assert set(HANDLERS) == set(get_args(Fact)) - {Act} | set(ACTS.values()) - converted
 
 

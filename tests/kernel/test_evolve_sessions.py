@@ -301,6 +301,18 @@ def test_process_and_terminal_follow_the_newest_hook(story: Story) -> None:
     assert (agent.cwd, agent.branch, agent.permission_mode) == ("/home/dev/app", "main", "plan")
 
 
+def test_a_pane_and_its_tmux_session_belong_together(story: Story) -> None:
+    """A resumed client is in another session. Without a name, the session of another pane is unknown."""
+    story.hook("Stop", observations=Observations(client_pid=9, tmux_session="first", tmux_pane="%1"))
+    story.hook("SessionEnd", reason="other")
+    story.hook("SessionStart", source="resume", observations=Observations(tmux_session="second", tmux_pane="%8"))
+    assert (story.agent.tmux_session, story.agent.tmux_pane) == ("second", "%8")
+    story.hook("Stop", observations=Observations(tmux_pane="%8"))
+    assert (story.agent.tmux_session, story.agent.tmux_pane) == ("second", "%8")
+    story.hook("Stop", observations=Observations(tmux_pane="%9"))
+    assert (story.agent.tmux_session, story.agent.tmux_pane) == (None, "%9")
+
+
 def test_a_child_does_not_take_its_parents_terminal() -> None:
     """A client started by an agent inherits pane and id from it: they are not its own."""
     story = Story(new_agent(parent_id="agent-0"))

@@ -13,6 +13,7 @@ from claude_headspace.engine.writer import EventWriter
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.acts import WaitAnswered
 from claude_headspace.kernel.agent import Agent, Wait
+from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.wait.answers import Answer
 from claude_headspace.outputs import answer_channels
 from claude_headspace.outputs.answer_channels import AnswerChannels
@@ -78,7 +79,7 @@ class Desk:
             self.journal,
             self.engine,
             self.clock,
-            {"claude-code": self.channel},
+            {"claude-code": self.channel, "codex": self.channel},
             host,
             lambda _wait: self.is_complete,
             lambda _client: self.denial_ends_turn,
@@ -370,5 +371,23 @@ def test_a_question_in_a_text_is_not_held() -> None:
         desk.channels.check_soon()
         await asyncio.sleep(0.05)
         assert desk.wait.held_until == 0
+
+    run(story)
+
+
+def test_a_plan_in_a_text_says_why_it_cannot_be_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client shows a dialog for it, which the channel knows."""
+    monkeypatch.setattr(answer_channels, "SETTLE_SECONDS", 0.01)
+    end = {"type": "event_msg", "payload": {"type": "task_complete", "turn_id": "t"}}
+    plan = msgspec.json.encode({"session_id": "planner", "plan": "1. Go.", "line": end})
+
+    async def story(desk: Desk) -> None:
+        desk.channel.is_open = False
+        prompt = hook("UserPromptSubmit", desk.clock.advance(1), session_id="planner", prompt="Plan it")
+        line = hook("TranscriptLine", desk.clock.advance(1), origin=Origin.TRANSCRIPT)
+        for each in (prompt, msgspec.structs.replace(line, payload=plan)):
+            await desk.engine.submit(msgspec.structs.replace(each, client="codex"))
+        assert (desk.wait.kind, desk.wait.asked_in_text) == ("plan", True)
+        await desk.until(lambda: desk.wait.obstacle == CLOSED)
 
     run(story)

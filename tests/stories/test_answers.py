@@ -314,6 +314,36 @@ def test_two_waits_are_answered_separately(asking: AskingClient) -> None:
     assert printed(first)["decision"]["behavior"] == "allow"
 
 
+def test_an_open_request_is_never_chosen_blindly(asking: AskingClient) -> None:
+    """With several, the commands list them with their ids. All surfaces name the oldest first."""
+    first = asking.ask("t1", {"tool_name": "Bash", "tool_input": {"command": "touch one"}})
+    second = asking.ask("t2", {"tool_name": "Bash", "tool_input": {"command": "mkdir two"}})
+    name, ids = asking.agent["name"], [wait["id"] for wait in asking.agent["waits"]]
+    assert "wants to run: touch one (and 1 more)" in asking.headspace("list").stdout
+    shown = asking.headspace("show", name).stdout
+    assert shown.index("touch one") < shown.index("mkdir two")
+    assert all(f"headspace approve {name} -w {each}" in " ".join(shown.split()) for each in ids)
+    for command in ("approve", "deny"):
+        refused = asking.headspace(command, name, check=False)
+        assert (refused.returncode, "has 2 open requests. Nothing was answered." in refused.stderr) == (1, True)
+        assert f"-w {ids[0]}  wants to run: touch one" in refused.stderr
+        assert f"-w {ids[1]}  wants to run: mkdir two" in refused.stderr
+    assert "mkdir two" in asking.headspace("approve", name, "-w", ids[1]).stdout
+    assert printed(second)["decision"]["behavior"] == "allow"
+    assert "touch one" in asking.headspace("deny", name).stdout  # the only one without an answer
+    assert printed(first)["decision"]["behavior"] == "deny"
+
+
+def test_a_command_takes_the_request_that_it_fits(asking: AskingClient) -> None:
+    """A question beside a permission makes neither `approve` nor `answer` ambiguous."""
+    question = asking.ask("q1", QUESTIONS)
+    permission = asking.ask("t1")
+    assert "make test" in asking.headspace("approve", asking.agent["name"]).stdout
+    assert printed(permission)["decision"]["behavior"] == "allow"
+    asking.headspace("answer", asking.agent["name"], "Blue", "S")
+    assert printed(question)["decision"]["behavior"] == "allow"
+
+
 def test_without_an_answer_the_hook_ends_silently(tmp_path: Path, client_pid: int) -> None:
     """After the configured time the hook ends without output. This is not an approval."""
     with running_daemon(tmp_path, hold_seconds=0.3) as daemon:
@@ -347,6 +377,11 @@ def test_the_end_of_the_daemon_releases_the_client(tmp_path: Path, client_pid: i
         asking.daemon = daemon
         assert asking.agent["state"] == "waiting"
         assert not asking.held()
+        why = "Headspace was stopped or restarted while the dialog was open."
+        shown = " ".join(asking.headspace("show", asking.agent["name"]).stdout.split())
+        assert f"Answer it in the terminal of the agent. {why}" in shown
+        refused = asking.headspace("approve", asking.agent["name"], check=False)
+        assert (refused.returncode, refused.stderr.startswith(why)) == (1, True)
         assert daemon.verified()
 
 

@@ -77,6 +77,64 @@ def test_a_client_does_not_inherit_the_session_of_another_one(tmux: Terminal) ->
     assert env["CODEX_HOME"] == "/kept"
 
 
+OPEN_PROGRAM = "#!/bin/sh\nread -r line\nexit 3\n"
+"""A client that reports nothing, and ends at the first line."""
+
+
+def ended_agent(tmux: Terminal, tmp_path: Path, session_id: str, client: str = "codex") -> dict[str, Any]:
+    """An agent of a client whose session has ended."""
+    headers = {"X-Headspace-Client": client, "X-Headspace-Tmux-Pane": "%77", "X-Headspace-Tmux-Session": "before"}
+    session = {"session_id": session_id, "cwd": str(tmp_path)}
+    tmux.daemon.post("SessionStart", {**session, "source": "startup"}, headers)
+    reply = tmux.daemon.post("SessionEnd", {**session, "reason": "other"}, headers).json()
+    agent = tmux.daemon.agent(reply["agent_id"])
+    assert (agent["state"], agent["tmux"]) == ("ended", {"session": "before", "pane": "%77"})
+    return agent
+
+
+def test_a_resumed_client_that_does_not_report_is_idle(tmux: Terminal, tmp_path: Path) -> None:
+    """Codex reports a resumed session only with the next prompt. Until then `resume` reports its start and its end."""
+    agent = ended_agent(tmux, tmp_path, "resumed-thread")
+    program = tmp_path / "codex"
+    program.write_text(OPEN_PROGRAM)
+    program.chmod(0o755)
+    path = f"{tmp_path}:{tmux.env['PATH']}"
+    pane = tmux.start(f"PATH={path} headspace resume {agent['id']}; exec cat", session="after")
+    back = tmux.agent_in(pane)
+    assert (back["id"], back["session_id"], back["tmux"]["session"]) == (agent["id"], "resumed-thread", "after")
+    refused = run_in(tmux, "resume", agent["id"])
+    assert f"`headspace jump {agent['name']}` switches to it." in refused.stderr
+    jumped = run_in(tmux, "jump", agent["id"])
+    assert "can be shown only in a terminal" in jumped.stderr
+    assert "attach-session -t after" in jumped.stderr
+    tmux.keys(pane, "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the client")
+    assert tmux.daemon.agent(agent["id"])["end_reason"] == "exited with 3"
+
+
+def test_a_client_that_still_starts_gets_no_prompt(tmux: Terminal, tmp_path: Path) -> None:
+    """The refusal does not claim that a dialog is open."""
+    program = tmp_path / "opencode"
+    program.write_text(OPEN_PROGRAM)
+    program.chmod(0o755)
+    pane = tmux.start(f"PATH={tmp_path}:{tmux.env['PATH']} headspace run opencode --name slow-start")
+    tmux.agent_in(pane, "starting")
+    refused = run_in(tmux, "send", "slow-start", "Hello")
+    assert "does not show its input box yet: its client is starting" in refused.stderr
+    assert "Try again in a few seconds." in refused.stderr
+    tmux.keys(pane, "Enter")
+
+
+def test_an_agent_that_runs_without_a_known_terminal_is_not_resumed(tmux: Terminal, tmp_path: Path) -> None:
+    """The refusal does not name `jump`, which could not switch to it."""
+    session = {"session_id": "elsewhere-thread", "cwd": str(tmp_path)}
+    reply = tmux.daemon.post("SessionStart", session, {"X-Headspace-Client": "codex"}).json()
+    refused = run_in(tmux, "resume", reply["agent_id"])
+    assert "is still running" in refused.stderr
+    assert "Use the terminal that shows it" in refused.stderr
+    assert "jump" not in refused.stderr
+
+
 def test_a_missing_client_is_named(tmux: Terminal) -> None:
     """The message says which program is missing."""
     missing = run_in(tmux, "run", "opencode", "--here", PATH="/usr/bin:/bin")

@@ -263,6 +263,7 @@ def test_a_plain_request_does_not_join_an_agent_of_the_same_directory(tmp_path: 
         ("/api/agents/{agent}/rename", {"name": "free-bird"}, "act"),
         ("/api/agents/{agent}/close", {"reason": "x"}, "act"),
         ("/api/agents/{agent}/restart", {"reason": "x"}, "act"),
+        ("/api/agents/{agent}/resume", {}, "act"),
     ],
 )
 def test_sign_in_rename_and_close_refuse_agents(

@@ -32,6 +32,8 @@ from claude_headspace.kernel.state_machine import CommandState
 from claude_headspace.kernel.views.agent import agent_view
 from claude_headspace.kernel.wait.request import Option, Question
 from claude_headspace.surfaces.client.preview import Preview
+from claude_headspace.surfaces.launch.detached import NewAgent
+from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.app import Top
@@ -320,6 +322,20 @@ SAMPLE_CHANGES: Json = {
 """What an agent changed, with hidden characters."""
 
 
+def make_hit(agent: str, text: str) -> Json:
+    """A search result with a matching text."""
+    snippet = [{"text": "we need ", "match": False}, {"text": text, "match": True}]
+    return {
+        "agent_id": f"id-{agent}",
+        "agent": agent,
+        "project": "shop",
+        "kind": "prompt",
+        "tool": None,
+        "at": iso_ago(600),
+        "snippet": snippet,
+    }
+
+
 class RecordingActions:
     """Actions that only record their calls."""
 
@@ -328,6 +344,10 @@ class RecordingActions:
         self.is_failing = False
         self.requests: dict[str, Json] = {}
         """By wait: parts of its details that differ from the plain ones."""
+        self.hits: list[Json] = []
+        """What a search can find."""
+        self.view = BoardView()
+        """The stored view."""
         self.previews: list[str] = []
         """The agents whose preview was read."""
         self.screens: dict[str, Preview] = {}
@@ -366,6 +386,24 @@ class RecordingActions:
     def resume(self, agent: Json) -> ActionResult:
         return self._record("resume", agent["name"])
 
+    def new(self, wanted: NewAgent) -> ActionResult:
+        return self._record("new", wanted.directory, wanted.client, wanted.permission_mode, wanted.prompt)
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        return self._record("fork", agent["name"], prompt)
+
+    def stop(self, agent: Json) -> ActionResult:
+        return self._record("stop", agent["name"])
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        return self._record("rename", agent["name"], name)
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        return self._record("note", agent["name"], text)
+
+    def archive(self, agent: Json) -> ActionResult:
+        return self._record("archive", agent["name"])
+
     def changes(self, agent: Json) -> Json:
         self._record("changes", agent["name"])
         return SAMPLE_CHANGES
@@ -373,6 +411,23 @@ class RecordingActions:
     def preview(self, agent: Json) -> Preview:
         self.previews.append(agent["name"])
         return self.screens.get(agent["name"]) or Preview(None, problem="It has no terminal.", turns=conversation("x"))
+
+    def search(self, text: str) -> Json:
+        self.recorded.append(("search", text))
+        return {
+            "hits": [hit for hit in self.hits if text in hit["snippet"][1]["text"]],
+            "next": None,
+            "hint": "Try less.",
+        }
+
+    def find(self, agent_id: str) -> Json:
+        return make_agent(agent_id.removeprefix("id-"), "ended", 90_000)
+
+    def load_view(self) -> BoardView:
+        return self.view
+
+    def save_view(self, view: BoardView) -> None:
+        self.view = view
 
     def mark_seen(self, agent: Json) -> None:
         self.recorded.append(("mark_seen", agent["name"]))

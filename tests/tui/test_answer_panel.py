@@ -534,7 +534,8 @@ def test_a_wait_that_needs_the_terminal_opens_no_panel() -> None:
 
     async def script(_person: User, app: Top, *_: Any) -> None:
         assert not isinstance(app.screen, AnswerPanel)
-        assert "It can only be answered in its terminal." in screen_text(app)
+        assert "Headspace did not run when the dialog opened, or does not wait for answers." in screen_text(app)
+        assert "Press enter to jump there." in screen_text(app)
 
     drive(waiting_agent("permission", held_until=0), script)
 

@@ -115,11 +115,11 @@ def test_a_field_is_repeated_until_it_is_valid() -> None:
     assert answer == {"action": "accept", "content": {"board": 9, "urgent": True, "size": "S"}}
 
 
-def test_the_newest_answerable_wait_is_chosen() -> None:
+def test_the_first_answerable_wait_is_chosen() -> None:
     """Waits that need the terminal or are already answered are skipped."""
     first, second = make_wait("permission", id="1"), make_wait("plan", id="2")
     others = [make_wait("plan", held_until=None), make_wait("plan", answered={"by": "ann"}), make_wait("dialog")]
-    assert answerable_wait({"waits": [first, second, *others]}) == second
+    assert answerable_wait({"waits": [*others, first, second]}) == first
     assert answerable_wait({"waits": others}) is None
 
 

@@ -84,7 +84,7 @@ def test_a_hold_that_expires_moves_nothing(pages: Pages, tmp_path: Path) -> None
         settle(page)
         before = page.locator("article.wait").bounding_box()
         expect(page.get_by_text("You can answer here until")).to_be_visible()
-        expect(page.get_by_text("cannot answer this dialog any more")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("The time to answer through Headspace is over.")).to_be_visible(timeout=20_000)
         settle(page)
         assert page.locator("article.wait").bounding_box() == before
         expect(allow_button(page, "make first")).to_have_attribute("aria-disabled", "true")

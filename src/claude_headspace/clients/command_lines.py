@@ -43,7 +43,9 @@ def start_arguments(client: str, given: Sequence[str], prompt: str = "") -> list
 def headless_arguments(client: str, given: Sequence[str], prompt: str) -> list[str]:
     """The arguments that work on a prompt without a terminal, and exit."""
     program = program_of(client)
-    return [*_own_options(program, given), *program.headless, *given, *_fill(program.headless_prompt, prompt)]
+    *before, last = _fill(program.headless_prompt, prompt)
+    words = last.split(" ") if program.splits_headless_prompt else [last]
+    return [*_own_options(program, given), *program.headless, *given, *before, *words]
 
 
 def resume_arguments(client: str, session_id: str, given: Sequence[str], prompt: str = "") -> list[str]:
@@ -73,6 +75,11 @@ def chosen_options(client: str, model: str = "", permission_mode: str = "") -> l
         message = f"{title_of(client)} has no permission mode {permission_mode[:60]!r}."
         raise BadRequest("bad_permission_mode", message, f"Use one of: {', '.join(modes)}.")
     return [*(_fill(program.model, model) if model else ()), *modes.get(permission_mode, ())]
+
+
+def shared_session_hint(client: str, session_id: str) -> str:
+    """What to do with a session that runs in a process shared between terminals, if its terminal was closed."""
+    return program_of(client).shared_session.replace(VALUE, session_id)
 
 
 def config_dir_of(client: str, transcript: str) -> str | None:

@@ -102,8 +102,8 @@ def default_config_dir(client: str, env: Mapping[str, str] = os.environ) -> Path
 
 
 def detected_clients(env: Mapping[str, str] = os.environ) -> list[str]:
-    """The clients on this machine: their program is installed, or they have a config dir. Claude Code always."""
-    return [name for name in CLIENTS if name == DEFAULT or _is_detected(name, env)]
+    """The clients on this machine: their program is installed, or they have a config dir. Without any, Claude Code."""
+    return [name for name in CLIENTS if _is_detected(name, env)] or [DEFAULT]
 
 
 def _is_detected(client: str, env: Mapping[str, str]) -> bool:

@@ -18,6 +18,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """Runs one prompt without a terminal and exits. It comes before the user's arguments."""
     headless_prompt: tuple[str, ...]
     """The prompt of such a run, after all other arguments."""
+    splits_headless_prompt: bool = False
+    """Whether each word of it is an argument: the client puts an argument with a space in quotes."""
     resume: tuple[str, ...]
     """Resumes a session, before the user's arguments."""
     prompts_resumed: bool = True
@@ -41,6 +43,10 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """The directory of transcripts below the config dir; empty if a transcript does not show the config dir."""
     reports_at_start: bool = True
     """Whether the client reports its session when it starts. Otherwise it does so with the first prompt."""
+    reports_resume: bool = True
+    """Whether a client that resumes a session reports it at once. Otherwise `headspace resume` does."""
+    shared_session: str = ""
+    """What to do with a session that runs in a process shared between terminals, if its terminal was closed."""
     pastes_prompts: bool = False
     """Whether a prompt is always pasted: a typed first character such as `?` would be a key of the client."""
     interrupt_keys: tuple[str, ...] = ("Escape",)

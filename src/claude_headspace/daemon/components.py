@@ -58,12 +58,14 @@ from claude_headspace.outputs.mission_reports import MissionReports
 from claude_headspace.outputs.notify.notifier import Notifier
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
+from claude_headspace.outputs.prompt_queue import PromptQueue
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
 from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
 from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
+from claude_headspace.surfaces.api.pending_prompts import PendingPromptSender
 from claude_headspace.surfaces.api.stop import ClientStopper
 from claude_headspace.surfaces.api.terminal_input import TerminalInput
 from claude_headspace.surfaces.api.wait_requests import ACTION as REQUEST_ACTION
@@ -280,6 +282,14 @@ def build_hooks(base: Base, inputs: Inputs, expected: ExpectedHooks) -> Hooks:
 
 
 @dataclass(frozen=True)
+class Prompts:
+    """What types prompts by itself, when an agent is idle."""
+
+    mission_reports: MissionReports
+    queue: PromptQueue
+
+
+@dataclass(frozen=True)
 class Outputs:
     """What acts on committed changes."""
 
@@ -287,7 +297,7 @@ class Outputs:
     remote_actions: RemoteActions
     answer_channels: AnswerChannels
     wait_details: WaitDetails
-    mission_reports: MissionReports
+    prompts: Prompts
     notifier: Notifier
     displays: BoardDisplays
     pane_views: PaneViewWatcher
@@ -324,7 +334,10 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
             lambda client: client in CLIENTS and CLIENTS[client].denial_ends_turn,
         ),
         WaitDetails(read, requests, remote_actions, host),
-        MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
+        Prompts(
+            MissionReports(journal, engine, pane_input, clock, host, expect, base.settings.claude_os_prefix),
+            PromptQueue(journal, engine, clock, host, PendingPromptSender(terminal, pane_input)),
+        ),
         notifier,
         BoardDisplays(_board(base), _displays(base, notifier)),
         PaneViewWatcher(inputs.agents.with_client, engine),
@@ -371,8 +384,8 @@ def _displays(base: Base, notifier: Notifier) -> list[Display]:
 
 def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs: Outputs) -> None:
     """Connect the committed changes with everything that uses them."""
-    base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.mission_reports.update_agent)
-    base.changes.on_agent(outputs.answer_channels.update_agent)
+    base.changes.on_agent(inputs.agents.update, inputs.clients.update, outputs.prompts.mission_reports.update_agent)
+    base.changes.on_agent(outputs.answer_channels.update_agent, outputs.prompts.queue.update_agent)
     inputs.sources.codex.on_approvals = outputs.answer_channels.check_soon
     base.changes.on_observation(hooks.notices.update_agent)
     base.changes.on_messages(hooks.notices.receive, types={"state_changed"})
@@ -381,5 +394,7 @@ def subscribe(base: Base, stream: Stream, inputs: Inputs, hooks: Hooks, outputs:
     base.changes.wake_on_messages(outputs.displays.changed, outputs.pane_views.changed)
     base.changes.on_messages(hooks.held.receive, types={"wait_answered", "wait_closed"})
     base.changes.on_messages(outputs.answer_channels.receive, types={"wait_answered"})
-    base.changes.on_messages(outputs.mission_reports.receive, types={"mission_changed"})
+    base.changes.on_messages(outputs.prompts.mission_reports.receive, types={"mission_changed"})
+    if base.journal.is_shared:
+        base.changes.on_messages(outputs.prompts.queue.receive, types={"agent_updated"})
     base.changes.on_messages(outputs.remote_actions.receive, types={"errand_moved"})

@@ -53,8 +53,9 @@ from claude_headspace.inputs.receive.plate_spinner import EVENTS_PATH, read_even
 from claude_headspace.inputs.receive.socket import RpcServer
 from claude_headspace.inputs.watch.guard_watch import GuardWatch
 from claude_headspace.inputs.watch.transcript_import import TranscriptImport, TranscriptImports
+from claude_headspace.inputs.watch.worktree_watch import WorktreeWatch
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Envelope
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros
 from claude_headspace.kernel.hooks import HELD
 from claude_headspace.ports import GuardProblem, Journal
 from claude_headspace.surfaces.api import openapi
@@ -64,6 +65,7 @@ from claude_headspace.surfaces.api.answers import Answers
 from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.context import ApiContext, Installation
 from claude_headspace.surfaces.api.errors import error_response, internal_error_response, routing_error_response
+from claude_headspace.surfaces.api.pending_prompts import PendingPrompts
 from claude_headspace.surfaces.api.routes import ENDPOINTS, api_routes
 from claude_headspace.surfaces.auth.answer_links import hostname
 from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
@@ -78,6 +80,8 @@ from claude_headspace.surfaces.socket.commands import SocketCommands
 from claude_headspace.surfaces.socket.efforts import EffortCommands
 from claude_headspace.surfaces.socket.notes import NoteCommand
 
+WORKTREES_WATCHED_AFTER_END: Micros = 24 * 3_600 * SECOND
+"""How long the worktree of an ended agent is watched: as long as the board shows it."""
 HOLD_MARGIN_SECONDS = 5
 """How much longer a hook script waits than the daemon holds its hook."""
 
@@ -103,6 +107,7 @@ class Daemon:
         subscribe(self.base, self.stream, self.inputs, self.hooks, self.outputs)
         socket = _socket(self.base, self.inputs, self.hooks, self.read)
         self.guard_watch = _guard_watch(self.base, self.inputs, self.stream, self._guard_problems)
+        worktrees = _worktree_watch(self.base, self.inputs)
         on_repair = self.guard_watch.record_repair
         self.advertisement = _advertisement(self.base, address, expected, on_repair) if address else None
         self.lifecycle = Lifecycle(
@@ -112,7 +117,7 @@ class Daemon:
             self.hooks,
             self.outputs,
             socket,
-            (self.guard_watch, *([self.advertisement] if self.advertisement else [])),
+            (self.guard_watch, worktrees, *([self.advertisement] if self.advertisement else [])),
         )
         reports = _health_reports(self.base, self.stream, self.inputs, self.hooks, self.outputs, socket)
         reports["guards"] = self.guard_watch.health
@@ -146,6 +151,7 @@ class Daemon:
                 inputs.sources.ancestry,
                 outputs.remote_actions,
                 Changes(self.read, outputs.remote_actions, base.host),
+                PendingPrompts(engine, base.redactor.text),
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,
@@ -225,6 +231,12 @@ def _guard_watch(
     return GuardWatch(base.paths, token, base.clock, inputs.agents, others, base.outages.add_past_outage, announce)
 
 
+def _worktree_watch(base: Base, inputs: Inputs) -> WorktreeWatch:
+    watch = WorktreeWatch(lambda: inputs.agents.in_worktrees(base.clock() - WORKTREES_WATCHED_AFTER_END), inputs.engine)
+    base.changes.wake_on_messages(watch.changed)
+    return watch
+
+
 def _advertisement(
     base: Base, address: tuple[str, int], expected: ExpectedHooks, on_repair: Callable[[str], None]
 ) -> Advertisement:
@@ -246,7 +258,8 @@ def _health_reports(
         "spool": hooks.spool.health,
         "policy": inputs.guard.health,
         **{name: partial(inputs.sources.health_of, name) for name in SOURCES},
-        "conversations": outputs.mission_reports.health,
+        "conversations": outputs.prompts.mission_reports.health,
+        "prompts": outputs.prompts.queue.health,
         "holds": hooks.held.health,
         "answers": outputs.answer_channels.health,
         "notifications": outputs.notifier.health,

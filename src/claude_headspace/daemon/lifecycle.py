@@ -136,7 +136,8 @@ class Lifecycle:
         inputs, hooks, outputs, stream = self.inputs, self.hooks, self.outputs, self.stream
         await inputs.sources.load_agents()
         await asyncio.to_thread(hooks.efforts.load)
-        await asyncio.to_thread(outputs.mission_reports.load)
+        await asyncio.to_thread(outputs.prompts.mission_reports.load)
+        await asyncio.to_thread(outputs.prompts.queue.load)
         await self._release_hooks()
         await asyncio.to_thread(outputs.answer_channels.load)
         if self.base.spool.depth:
@@ -152,9 +153,10 @@ class Lifecycle:
             inputs.reconciler,
             outputs.notifier,
             outputs.displays,
-            outputs.mission_reports,
+            outputs.prompts.mission_reports,
             outputs.answer_channels,
             outputs.pane_views,
+            outputs.prompts.queue,
         ):
             component.start()
 
@@ -187,7 +189,8 @@ class Lifecycle:
             await asyncio.gather(self._starting, return_exceptions=True)
         components: tuple[Stoppable, ...] = (
             outputs.notifier,
-            outputs.mission_reports,
+            outputs.prompts.mission_reports,
+            outputs.prompts.queue,
             outputs.answer_channels,
             outputs.remote_actions,
             outputs.displays,

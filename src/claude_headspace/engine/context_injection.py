@@ -136,7 +136,7 @@ class ContextInjection:
         return composed
 
     def _read(self, agent: Agent, room: int) -> ComposedContext:
-        directory = context_roots(self._settings.claude_os_root, self._settings.claude_os_core, agent.project.root)
+        directory = context_roots(self._settings.claude_os_root, self._settings.claude_os_core, agent.root)
         return compose(read_context_files(directory, agent.role, agent.mode), self._claude_os.prefix, room)
 
     def close(self) -> None:

@@ -82,7 +82,7 @@ class EffortStarter:
             log.exception("effort_not_started", skill=name, agent=outcome.agent.id)
 
     async def _start_typed(self, name: str, event: Event, agent: Agent) -> None:
-        root, owner = agent.project.root, event.observations.fleet_id
+        root, owner = agent.root, event.observations.fleet_id
         if is_excluded(self._settings, name, root):
             return
         skill = await self._find_skill(name, root)
@@ -148,7 +148,7 @@ def _may_start(event: Event, agent: Agent) -> bool:
     session = agent.session
     is_current = session is not None and session.ended_at is None and session.client_id == event.meta.session_id
     is_own = agent.parent_id is None and event.meta.subagent_id is None
-    return is_current and is_own and agent.ended_at is None and agent.project.root.startswith("/")
+    return is_current and is_own and agent.ended_at is None and agent.root.startswith("/")
 
 
 def _open_session(agent: Agent | None) -> str | None:

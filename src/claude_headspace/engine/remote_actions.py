@@ -64,6 +64,8 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether a draft in the input box is put aside and restored."""
     force: bool = False
     """Whether a client is ended with signals at once."""
+    when_idle: bool = False
+    """Whether it is a pending prompt: it is refused unless the agent is idle."""
 
 
 Handler = Callable[[Agent, Action], Awaitable[Any]]

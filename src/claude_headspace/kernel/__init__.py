@@ -5,7 +5,7 @@ Read in this order: `envelope` (an event as it arrived), `facts` (its decoded me
 published), `decide` (the verdict on a tool call) and `views` (what surfaces show).
 """
 
-KERNEL_VERSION = 7
+KERNEL_VERSION = 8
 """Increased when `evolve` or `event_documents` gives another result for the same history. A journal of another version
 is rebuilt from its log when it is opened.
 """

@@ -80,6 +80,8 @@ def _fact(act: Act, envelope: Envelope) -> Fact:
     """Most acts are their own fact."""
     if isinstance(act, acts.AgentRegistered):
         return _registration(act, envelope)
+    if isinstance(act, acts.AgentResumed):
+        return _resumption(act, envelope.observations)
     if isinstance(act, acts.RemoteAct):
         return facts.RemoteActionStep(short(act.errand_id), REMOTE_STEPS[type(act)])
     return act
@@ -94,6 +96,7 @@ def _registration(act: acts.AgentRegistered, envelope: Envelope) -> Fact:
         role=act.role,
         mode=act.mode,
         branch=around.branch,
+        worktree_root=around.project_root if around.repository_root else None,
         tmux_session=around.tmux_session,
         tmux_pane=around.tmux_pane,
         mission=_mission(act, envelope.fired_at) if act.mission_id else None,
@@ -101,6 +104,17 @@ def _registration(act: acts.AgentRegistered, envelope: Envelope) -> Fact:
         wrapper_started_at=act.began,
         supervised=act.supervised,
         forked_session=act.forked_session,
+    )
+
+
+def _resumption(act: acts.AgentResumed, around: Observations) -> Fact:
+    """The return of an agent, with what was observed around it."""
+    return facts.AgentResumed(
+        headspace_id=around.headspace_id,
+        tmux_session=around.tmux_session,
+        tmux_pane=around.tmux_pane,
+        wrapper_pid=act.pid,
+        wrapper_started_at=act.began,
     )
 
 

@@ -43,6 +43,15 @@ class AgentRegistered(Act, frozen=True, kw_only=True):
     """The session of another agent that the client continues as a new one."""
 
 
+class AgentResumed(Act, frozen=True, kw_only=True):
+    """The session of an ended agent is about to be opened again, by a client that does not report that itself."""
+
+    pid: int | None = None
+    """The process that starts the client and stays with it."""
+    began: Micros | None = None
+    """When that process started."""
+
+
 class AgentRenamed(Act, frozen=True, kw_only=True):
     """The agent got another name."""
 
@@ -108,6 +117,17 @@ class ContextLoaded(Act, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
 
+class WorktreeObserved(Act, frozen=True, kw_only=True):
+    """The worktree of an agent changed: its distance to the base, what is not committed, or it was removed."""
+
+    root: str = ""
+    base: str | None = None
+    ahead: int = 0
+    behind: int = 0
+    uncommitted: int = 0
+    removed: bool = False
+
+
 # --- missions ---------------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +169,8 @@ class TextTyped(Act, frozen=True, kw_only=True):
     by: str = ""
     via: str = ""
     text: str = ""
+    prompt_id: str = ""
+    """The pending prompt that is typed; empty if it was not pending."""
 
 
 class EscPressed(Act, frozen=True, kw_only=True):
@@ -162,6 +184,44 @@ class TypingFailed(Act, frozen=True, kw_only=True):
     """A text or key could not be typed."""
 
     reason: str = ""
+
+
+# --- pending prompts --------------------------------------------------------------------------------------------------
+
+
+class PromptScheduled(Act, frozen=True, kw_only=True):
+    """A prompt is to be sent when the agent is idle."""
+
+    prompt_id: str = ""
+    text: str = ""
+    summary: str = ""
+    """The text in one line, without secrets."""
+    by: str = ""
+    via: str = ""
+    keep_draft: bool = False
+
+
+class PromptDelayed(Act, frozen=True, kw_only=True):
+    """A pending prompt cannot be typed now although the agent is idle."""
+
+    prompt_id: str = ""
+    reason: str = ""
+
+
+class PromptFinished(Act, frozen=True, kw_only=True):
+    """The client received a pending prompt, or it is given up."""
+
+    prompt_id: str = ""
+    reason: str = ""
+    """Why it was not sent, or not confirmed; empty if the client received it."""
+
+
+class PromptCancelled(Act, frozen=True, kw_only=True):
+    """A person removed a pending prompt."""
+
+    prompt_id: str = ""
+    by: str = ""
+    via: str = ""
 
 
 # --- remote actions ---------------------------------------------------------------------------------------------------
@@ -262,7 +322,7 @@ class NotificationClosed(Act, frozen=True, kw_only=True):
     reason: str = ""
 
 
-DELIVERED = (WaitAnswered, RemoteAct)
+DELIVERED = (WaitAnswered, RemoteAct, PromptScheduled)
 """Acts whose content another process reads from the log and acts on. It is stored as it is."""
 
 STORED_NAMES: dict[type[Act], str] = {

@@ -18,6 +18,7 @@ from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission, WorkerReport
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.pending_prompts import PendingPrompt
 from claude_headspace.kernel.policy.verdict import Ruling
 from claude_headspace.kernel.state_machine import Actor, CommandState, Intent
 from claude_headspace.kernel.usage import Usage
@@ -330,6 +331,22 @@ class ReportedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
+class Worktree(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The git worktree that an agent works in, and how far its branch is from its base."""
+
+    root: str
+    base: str | None = None
+    """The branch that the work is merged into. None if it is not known; then there is no distance."""
+    ahead: int = 0
+    """Commits that the base does not have."""
+    behind: int = 0
+    """Commits of the base that the branch does not have."""
+    uncommitted: int = 0
+    """Files with changes that are not committed."""
+    removed: bool = False
+    """Whether its directory was removed."""
+
+
 class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One coding agent, usually in a terminal. It survives `/clear`, compaction, resume and restarts."""
 
@@ -458,11 +475,21 @@ class Agent(msgspec.Struct, omit_defaults=True, kw_only=True):
     """When a person last took it off the board; 0 if it is back."""
     usage: Usage | None = None
     """Cost and tokens of all its sessions."""
+    pending_prompts: tuple[PendingPrompt, ...] = ()
+    """Prompts that Headspace sends when the agent is idle, oldest first. `queued_prompts` are in the client."""
 
     @property
     def total_cost_usd(self) -> float | None:
         """The cost of all its sessions; None if it is not known."""
         return self.cost_usd if self.usage is None or self.usage.cost_usd is None else self.usage.cost_usd
+
+    worktree: Worktree | None = None
+    """The worktree that it works in, if that is not the main one of its repository, which is its project."""
+
+    @property
+    def root(self) -> str:
+        """The root of the checkout that it works in: of its worktree, or else of its project."""
+        return self.worktree.root if self.worktree is not None else self.project.root
 
     @property
     def is_in_turn(self) -> bool:

@@ -149,7 +149,7 @@ def create_agent(agent_id: str, envelope: Envelope, event: Event) -> Agent:
         name=envelope.decisions.assigned_name or next(suggest_names(agent_id)),
         host=envelope.host,
         client=envelope.client,
-        project=project_at(envelope.host, envelope.observations.project_root or event.meta.cwd),
+        project=project_at(envelope.host, _project_root(envelope, event)),
         created_at=envelope.fired_at,
         parent_id=envelope.decisions.parent_id,
         unauthenticated=envelope.observations.unauthenticated,
@@ -168,9 +168,15 @@ def belongs_to_nobody(envelope: Envelope, event: Event) -> bool:
     return envelope.name == PROBE or (is_reported and not event.meta.session_id)
 
 
+def _project_root(envelope: Envelope, event: Event) -> str | None:
+    """The root of the project: all worktrees of a repository belong to it."""
+    observed = envelope.observations
+    return observed.repository_root or observed.project_root or event.meta.cwd
+
+
 def correlation_keys(envelope: Envelope, event: Event) -> CorrelationKeys:
     """What the agent of an event is found by."""
-    root = envelope.observations.project_root or event.meta.cwd
+    root = _project_root(envelope, event)
     is_located = envelope.origin is Origin.HOOK and not event.session_only
     ancestors = [Identity("process", f"{envelope.host}:{pid}") for pid in envelope.observations.ancestor_pids]
     return CorrelationKeys(identities(envelope, event), ancestors, envelope.host, root if is_located else None)
@@ -261,7 +267,7 @@ def _owns_pane(agent: Agent, envelope: Envelope, event: Event) -> bool:
     has_client = agent.ended_at is None and agent.pid is not None
     if has_client and envelope.observations.client_pid is not None and not _same_process(agent, envelope):
         return False
-    return envelope.observations.project_root in (None, agent.project.root)
+    return envelope.observations.project_root in (None, agent.root)
 
 
 def _has_other_role_or_mode(agent: Agent, envelope: Envelope) -> bool:
@@ -284,6 +290,8 @@ def _may_continue(agent: Agent, envelope: Envelope) -> bool:
     if not ours or agent.unauthenticated is not context.unauthenticated or agent.fleet_id != context.fleet_id:
         return False
     if not is_claimable(agent, envelope.fired_at) or _has_other_role_or_mode(agent, envelope):
+        return False
+    if context.project_root not in (None, agent.root):  # another worktree of the same repository
         return False
     panes = {agent.tmux_pane, context.tmux_pane} - {None}
     return len(panes) < 2

@@ -59,7 +59,8 @@ def abstain(_envelope: Envelope, _agent: Agent) -> Verdict:
 def get_subject(agent: Agent) -> Subject:
     """Return the attributes of an agent that rules can depend on."""
     project = agent.project
-    return Subject(agent.mode, agent.role, tuple(name for name in (project.id, project.name, project.root) if name))
+    names = dict.fromkeys((project.id, project.name, project.root, agent.root))
+    return Subject(agent.mode, agent.role, tuple(name for name in names if name))
 
 
 def decide(policy: Policy, subject: Subject, call: Call, matches: Sequence[Match] | None = None) -> Verdict:

@@ -60,6 +60,9 @@ class Observations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     fleet_id: str | None = None
     """`AGENT_ID`: in a fleet, the name of the pane."""
     project_root: str | None = None
+    """The root of the checkout: of the repository, or of one of its worktrees."""
+    repository_root: str | None = None
+    """In a worktree that is not the main one: the root of the repository, which is the project."""
     branch: str | None = None
     commit: str | None = None
     """The commit that was checked out when a session started."""

@@ -370,6 +370,8 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     mode: str | None = None
     branch: str | None = None
+    worktree_root: str | None = None
+    """The root of the worktree that it starts in, if that is not the main one."""
     tmux_session: str | None = None
     tmux_pane: str | None = None
     mission: Mission | None = None
@@ -377,6 +379,16 @@ class AgentRegistered(msgspec.Struct, frozen=True, kw_only=True):
     wrapper_started_at: Micros | None = None
     supervised: bool = False
     forked_session: str = ""
+
+
+class AgentResumed(msgspec.Struct, frozen=True, kw_only=True):
+    """The session of an ended agent is about to be opened again, in this terminal."""
+
+    headspace_id: str | None = None
+    tmux_session: str | None = None
+    tmux_pane: str | None = None
+    wrapper_pid: int | None = None
+    wrapper_started_at: Micros | None = None
 
 
 class WrapperVanished(msgspec.Struct, frozen=True):
@@ -445,6 +457,7 @@ Fact = (
     | ClientVanished
     | Act
     | AgentRegistered
+    | AgentResumed
     | WrapperVanished
     | RemoteActionStep
     | Observed

@@ -18,7 +18,7 @@ every event `state_of` takes the first rule of `RULES` that applies.
    step, a prompt or a session start ends the previous turn, and the client's list of running tasks ends the sub-agents
    that are not on it. Work without a prompt starts an unannounced command.
 6. A source overturns only what it can see. The registry's `idle` ends work and dialogs, but no error and no question in
-   text. Only a hook, a prompt or a new client after `ended_at` brings an ended agent back.
+   text. Only a hook, a prompt, a new client or `headspace resume` after `ended_at` brings an ended agent back.
 7. Sub-agents are separate threads with their own calls, waits and end. Their events neither start nor end the turn of
    the agent, but while one runs the agent is working.
 8. Why the rules have this order: an end overrides everything. A restart hides what the old client left open. A wait is
@@ -55,7 +55,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 TURN_ENDS = ("TurnStopped", "TurnFailed", "TurnInterrupted", "TurnClosed", "ToolRejected")
-SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "ClientVanished")
+SESSION_BOUNDARIES = ("SessionStarted", "SessionEnded", "AgentResumed", "ClientVanished")
 CALL_ENDS = ("ToolFinished", "ToolFailed", "ToolRefused", "StepFinished", "ElicitationAnswered")
 IDLE_OBSERVED = ("ClientReported", "AttentionRequested", "TeammateStopped")
 

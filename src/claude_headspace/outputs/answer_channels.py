@@ -192,7 +192,7 @@ class AnswerChannels(Loop):
 
     async def _find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
         """Why a wait cannot be answered. Empty for a question in a text, which has no dialog: a prompt answers it."""
-        if wait.asked_in_text:
+        if wait.asked_in_text and wait.kind == "question":
             return ""
         channel = self._channels[agent.client]
         obstacle = channel.find_obstacle(agent, wait)

@@ -19,6 +19,7 @@ from contextlib import suppress
 
 import msgspec
 
+from claude_headspace.clients.capabilities import answers_are_delivered
 from claude_headspace.clients.replies import replies_of
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import WaitAnswered, WaitHeld, WaitReleased, WaitTaken
@@ -32,6 +33,10 @@ MESSAGE_TYPES = ("wait_answered", "wait_closed")
 CHECK_SECONDS = 1.0
 MAX_CHECKS = 5
 """How often, and how many times, a client that got its answer is checked for an open dialog."""
+RESTARTED = "Headspace was stopped or restarted while the dialog was open."
+EXPIRED = "The time to answer through Headspace is over."
+DISCONNECTED = "The client does not wait for an answer any more."
+"""Why a dialog cannot be answered through Headspace any more."""
 UNATTENDED_MODES = ("headless",)
 """Modes of clients that nobody watches: holding their hooks would only stop their turn."""
 
@@ -58,6 +63,7 @@ class HeldHooks:
         self._checks: set[asyncio.Task[None]] = set()
         self._open: dict[str, asyncio.Event] = {}
         self._received: dict[str, Received] = {}
+        self._is_closed = False
 
     def health(self) -> tuple[bool, str | None, str]:
         """The health of this component: it always runs, and holds this many hooks."""
@@ -83,7 +89,8 @@ class HeldHooks:
             current = await asyncio.to_thread(self._reader.wait, wait.id)
             is_open = current is not None and current.closed_at is None
             is_connected = is_open and await self._wait(ended, disconnected)
-            return await self._reply(received, wait, is_connected=is_connected)
+            reason = RESTARTED if self._is_closed else EXPIRED if is_connected else DISCONNECTED
+            return await self._reply(received, wait, reason, is_connected=is_connected)
         finally:
             del self._open[wait.id], self._received[wait.id]
 
@@ -98,13 +105,14 @@ class HeldHooks:
             disconnect.cancel()
             await asyncio.gather(end, disconnect, return_exceptions=True)
 
-    async def _reply(self, received: Received, wait: Wait, *, is_connected: bool) -> bytes:
+    async def _reply(self, received: Received, wait: Wait, reason: str, *, is_connected: bool) -> bytes:
+        """The answer as a reply. Without one, the `reason` is recorded why nobody can answer here any more."""
         current = await asyncio.to_thread(self._reader.wait, wait.id)
         if current is None or current.closed_at is not None:
             return b""
         answer = await asyncio.to_thread(find_answer, self._reader, current) if is_connected else None
         if answer is None:
-            await self._recorder.record(_release(current), wait.agent_id)
+            await self._recorder.record(_release(current, reason), wait.agent_id)
             return b""
         event = received.event
         check = asyncio.create_task(self._check_received(event.meta.session_id, current), name="answer received")
@@ -131,6 +139,7 @@ class HeldHooks:
 
     def close(self) -> None:
         """Release all hooks: the daemon stops."""
+        self._is_closed = True
         for ended in self._open.values():
             ended.set()
         for check in self._checks:
@@ -141,7 +150,8 @@ class HeldHooks:
         for agent in agents:
             for wait in agent.waits:
                 if wait.held_until or wait.answered is not None:
-                    await self._recorder.record(_release(wait), agent.id)
+                    reason = "" if answers_are_delivered(agent.client) else RESTARTED
+                    await self._recorder.record(_release(wait, reason), agent.id)
 
 
 def find_answer(reader: Reader, wait: Wait) -> Answer | None:
@@ -155,8 +165,8 @@ def find_answer(reader: Reader, wait: Wait) -> Answer | None:
     return msgspec.json.decode(act.answer, type=Answer)
 
 
-def _release(wait: Wait) -> WaitReleased:
-    return WaitReleased(wait_id=wait.id, undelivered=wait.answered is not None)
+def _release(wait: Wait, reason: str) -> WaitReleased:
+    return WaitReleased(wait_id=wait.id, undelivered=wait.answered is not None, reason=reason)
 
 
 def _wait_id(message: StreamMessage) -> str:

@@ -43,6 +43,11 @@ def _may_await_prompt(agent: Agent) -> bool:
     return agent.wrapper_pid is not None and not program_of(agent.client).reports_at_start
 
 
+def _has_not_reported(agent: Agent) -> bool:
+    """Whether the client was started or resumed and has not reported yet."""
+    return agent.wrapper_pid is not None and agent.pid is None
+
+
 def is_starting(agent: Agent) -> bool:
     """Whether the first report of the client is still missing, and a prompt has to wait for it."""
     return agent.state is AgentState.STARTING and not _may_await_prompt(agent)
@@ -123,6 +128,11 @@ class PaneInput:
         """Raise `Refused` if the agent has no pane. Used before an act is recorded."""
         await asyncio.to_thread(_find_pane, agent)
 
+    async def refuse_while_typing(self, agent: Agent) -> None:
+        """Raise `Refused` if a person is typing in the agent's pane, or if it has none."""
+        if await asyncio.to_thread(lambda: tmux.has_recent_input(_find_pane(agent))):
+            raise Refused("in_use", f"Someone is typing in the terminal of {agent.name}.", "Try again later.")
+
     async def is_in_use(self, agent: Agent) -> bool:
         """Whether a person is typing in the agent's pane, or has left a draft there, or its input box is hidden.
 
@@ -179,6 +189,12 @@ def _read_box(agent: Agent, pane: tmux.Pane) -> InputBox | None:
 def _check_box(agent: Agent, pane: tmux.Pane, *, keep_draft: bool) -> InputBox:
     """Return the input box if a text can be typed into it, perhaps after its draft is stashed."""
     box = _wait_for(agent, pane, lambda box: box is not None)
+    if box is None and _has_not_reported(agent):
+        raise Refused(
+            "no_input_box",
+            f"{agent.name} does not show its input box yet: its client is starting, or asks something at its start.",
+            f"Try again in a few seconds. `headspace jump {agent.name}` shows its terminal.",
+        )
     if box is None:
         raise Refused(
             "no_input_box",

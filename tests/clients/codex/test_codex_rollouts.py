@@ -114,6 +114,7 @@ def result(output: str) -> dict[str, Any]:
     [
         (event("turn_aborted", turn_id="t1", reason="interrupted"), facts.TurnInterrupted()),
         (result("Wall time: 3.9 seconds\naborted by user"), facts.TurnInterrupted()),
+        (result("aborted by user after 2.6s"), facts.TurnInterrupted()),
         (result("Chunk ID: 1\nProcess exited with code 0\nOutput:\naborted by user"), facts.ToolFinished("c1", "")),
         (result("Process exited with code 3\nOutput:\n"), facts.ToolFailed("c1", "", error="exit code 3")),
         (result("Process exited with code 0\nOutput:\nExit code: 1\n"), facts.ToolFinished("c1", "")),

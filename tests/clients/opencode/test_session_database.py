@@ -147,3 +147,51 @@ def test_a_rejected_call_ends_its_turn(tmp_path: Path) -> None:
     assert line is not None
     rejected = [fact for fact in line.facts if isinstance(fact, facts.ToolRejected)]
     assert rejected == [facts.ToolRejected("c1"), facts.ToolRejected("c2", "use npm")]
+
+
+COLOUR = {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red", "description": "warm"}]}
+
+
+def question_part(row: dict[str, Any], call: str, **state: object) -> dict[str, Any]:
+    """A call of the tool that asks the user."""
+    data = {"type": "tool", "callID": call, "tool": "question", "state": {"input": {"questions": [COLOUR]}, **state}}
+    return row | {"id": f"prt_{call}", "data": data}
+
+
+def asking_rows(**state: object) -> list[dict[str, Any]]:
+    """A prompt, and a message that only asks."""
+    session, *rows = recorded_rows()
+    messages = [row for row in rows if "message_id" not in row]
+    texts = [row for row in rows if row.get("message_id") == messages[0]["id"]]
+    asking = messages[3] | {"data": messages[3]["data"] | {"finish": "tool-calls"}}
+    part = question_part(rows[-1] | {"message_id": asking["id"]}, "c1", **state)
+    return [session, messages[0], *texts, asking, part]
+
+
+def test_a_question_is_imported_with_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a session that was followed: a turn of the agent and one of the user; nothing waits."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    rows = asking_rows(status="completed", metadata={"answers": [["Red"]]})
+    write_database(tmp_path / "data" / "opencode" / "opencode.db", rows)
+    archive = Archive(tmp_path / "home")
+    import_all(archive)
+    [agent] = archive.journal.agents(ended_after=0)
+    turns = [(turn.actor, turn.intent, turn.text) for turn in archive.journal.turns(agent_id=agent.id)]
+    assert turns[1:] == [("AGENT", "QUESTION", "Which colour?"), ("USER", "ANSWER", "Red")]
+    [wait] = archive.journal.waits(agent_id=agent.id, only_open=False)
+    assert (wait.kind, wait.resolution, wait.questions[0].options[0].label) == ("question", "answered", "Red")
+
+
+def test_a_question_without_an_answer_is_imported_once_it_has_ended(tmp_path: Path) -> None:
+    """A dismissed question is also a rejected call. An open one, or one of a wrong shape, is left out."""
+    states: dict[str, dict[str, object]] = {
+        "dismissed": {"status": "error", "error": "The user dismissed this question"},
+        "open": {"status": "running"},
+        "odd": {"status": "completed", "input": [], "metadata": 7},
+    }
+    found = {}
+    for name, state in states.items():
+        write_database(tmp_path / name / "opencode.db", asking_rows(**state))
+        _, line = read_messages(tmp_path / name / "opencode.db", SESSION, 0, 100)[1]
+        found[name] = [type(fact).__name__ for fact in line.facts if "Usage" not in type(fact).__name__] if line else []
+    assert found == {"dismissed": ["PermissionAsked", "ToolRejected"], "open": [], "odd": []}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_headspace.inputs.receive.project_location import ProjectLocator, locate_project
+from claude_headspace.inputs.receive.project_location import ProjectLocator, branch_commit, locate_project
 from claude_headspace.kernel.envelope import Observations
 
 
@@ -56,6 +56,25 @@ def test_a_worktree_has_its_own_branch(tmp_path: Path) -> None:
     (tmp_path / "fix").mkdir()
     (tmp_path / "fix" / ".git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/fix\n")
     assert located(tmp_path / "fix") == Observations(project_root=str(tmp_path / "fix"), branch="fix")
+
+
+def test_a_worktree_names_its_repository(tmp_path: Path) -> None:
+    """A bare repository is named by its directory, or by the directory around it. One of a submodule is on its own."""
+    shared = ("shop/.git", "shop/.bare", "shop.git", "shop/.git/modules/lib")
+    expected = ("shop", "shop", "shop.git", None)
+    for number, (folder, root) in enumerate(zip(shared, expected, strict=True)):
+        git = tmp_path / folder / "worktrees" / f"fix{number}"
+        git.mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/fix\n")
+        (git / "commondir").write_text("../..\n")
+        (tmp_path / folder / "refs/heads").mkdir(parents=True)
+        (tmp_path / folder / "refs/heads/main").write_text(f"{str(number) * 40}\n")
+        (tmp_path / f"fix{number}").mkdir()
+        (tmp_path / f"fix{number}" / ".git").write_text(f"gitdir: {git}\n")
+        found = located(tmp_path / f"fix{number}")
+        assert found.project_root == str(tmp_path / f"fix{number}")
+        assert found.repository_root == (str(tmp_path / root) if root else None)
+        assert branch_commit(str(tmp_path / f"fix{number}"), "main") == str(number) * 40
 
 
 def test_the_git_file_of_a_submodule_has_a_relative_path(tmp_path: Path) -> None:

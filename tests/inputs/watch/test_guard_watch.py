@@ -210,6 +210,8 @@ def test_a_withdrawn_consent_is_noticed(watched: Watched, tmp_path: Path) -> Non
     assert watched.texts() == []
     (path / "config.toml").write_text('model = "x"\n')
     assert watched.texts() == []
+    summary = "on; hooks in 1 config dir; Codex runs no hooks until you accept them"
+    assert watched.watch.health()[1:] == (None, summary)
     watched.run_agent(tmp_path, path, "sessions/2026/11/16/rollout-1.jsonl", "codex")
     [text] = watched.texts()
     assert "before you accept them" in text

@@ -248,6 +248,7 @@ def test_every_response_matches_its_schema(daemon: RunningDaemon, description: S
         ("POST", "/api/agents/{agent}/restart"): {"reason": "full"},
         ("POST", "/api/agents/{agent}/unsupervise"): {"reason": "too often"},
         ("POST", "/api/agents/{agent}/close"): {"pid": 1},
+        ("POST", "/api/agents/{agent}/resume"): {"tmux_pane": "%1"},
         ("POST", "/api/notifications/test"): {"channel": "desktop"},
         ("POST", "/api/presence"): {"page": "one"},
     }

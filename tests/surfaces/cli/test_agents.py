@@ -217,3 +217,19 @@ def test_a_closed_pipe_is_not_an_error(board: tuple[RunningDaemon, dict[str, str
         check=False,
     )
     assert (done.stdout, done.stderr) == ("[", "")
+
+
+def test_list_has_the_order_of_top(daemon: RunningDaemon) -> None:
+    """With the stored groups and pins. `--sort` chooses another order, without groups."""
+    names = send_board(daemon)
+    pin = daemon.agents()[-1]
+    view = {"sort": "name", "group": "project", "pins": [pin["id"]], "folded": ["api"]}
+    (daemon.home / "board.json").write_text(json.dumps(view))
+    shown = [line.split()[0] for line in run_headspace(daemon.home, "list").stdout.splitlines()[1:]]
+    assert [each for each in shown if each.isalpha()][:2] == ["pinned", "api"]
+    assert any(f"*{pin['name']}" in line for line in run_headspace(daemon.home, "list").stdout.splitlines())
+    rows = run_headspace(daemon.home, "list", "--sort", "urgency").stdout.splitlines()
+    assert pin["name"] in rows[1]
+    assert names["asks"] in rows[2]
+    (daemon.home / "board.json").write_text("{ broken")
+    assert names["asks"] in run_headspace(daemon.home, "list").stdout.splitlines()[1]

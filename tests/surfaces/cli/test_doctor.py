@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from claude_headspace.kernel.hooks import PROBE
+from tests.clients.opencode.database import recorded_rows, write_database
 from tests.support import AWAY, RunningDaemon, running_daemon, wait_until
 from tests.surfaces.cli.conftest import run_headspace
 
@@ -301,3 +302,20 @@ def test_several_config_dirs_are_checked(shared: RunningDaemon, claude: Path) ->
     places = json.loads(done.stdout)["places"]
     assert [place["name"] for place in places] == ["Headspace", str(claude), "/nowhere"]
     assert done.returncode == 1
+
+
+def test_sessions_in_a_database_are_counted(shared: RunningDaemon, tmp_path: Path) -> None:
+    """opencode writes no transcripts: its database has the sessions."""
+    data = tmp_path / "data"
+    place = ("--client", "opencode", "-c", str(tmp_path / "opencode"))
+    assert run_headspace(shared.home, "install", "--yes", *place).returncode == 0
+
+    def sessions() -> str:
+        done = run_headspace(shared.home, "doctor", "--json", *place, XDG_DATA_HOME=str(data))
+        [found] = [each for each in json.loads(done.stdout)["places"] if "opencode" in str(each.get("path", each))]
+        [check] = [each for each in found["checks"] if each["name"] == "sessions"]
+        return str(check["detail"])
+
+    assert sessions() == "no database yet"
+    write_database(data / "opencode" / "opencode.db", recorded_rows())
+    assert sessions() == f"1 session in {data / 'opencode' / 'opencode.db'}"

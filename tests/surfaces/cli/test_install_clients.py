@@ -41,7 +41,8 @@ def client_files(home: Path) -> dict[str, bytes]:
 
 
 def test_all_clients_on_the_machine(home: Path) -> None:
-    """Claude Code and each client with a config dir; everything is removed without a trace."""
+    """Each client with a config dir; everything is removed without a trace."""
+    (home / ".claude").mkdir()
     before = client_files(home)
     done = run(home, "install", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
@@ -110,6 +111,7 @@ def test_dry_run_shows_every_file(home: Path) -> None:
 
 def test_a_failure_in_one_client_does_not_stop_the_others(home: Path) -> None:
     """The error names the file and says what to do. If nothing can be installed, nothing is changed."""
+    (home / ".claude").mkdir()
     (home / ".gemini/settings.json").write_text("{ broken")
     before = client_files(home)
     done = run(home, "install", "--yes", "--client", "gemini")
@@ -199,6 +201,7 @@ def test_hooks_over_http_are_refused_where_the_client_cannot(home: Path) -> None
     assert done.returncode == 1
     assert "Hooks of Gemini CLI are commands: it sends none over HTTP." in done.stderr
     assert not (home / ".gemini/headspace").exists()
+    (home / ".claude").mkdir()
     done = run(home, "install", "--yes", "--transport", "http")
     assert done.returncode == 0
     assert "Hooks of Gemini CLI are commands: it sends none over HTTP." in done.stdout
@@ -250,6 +253,7 @@ def test_the_review_is_a_separate_question(home: Path, answer: str, trusted: boo
 
 def test_up_asks_once_for_all_clients(home: Path) -> None:
     """The question lists every file that it would change."""
+    (home / ".claude").mkdir()
     out = typed(home, "y\nn\n", "up", "--no-open")
     assert out.count("Install the hooks of Headspace in") == 1
     for name in (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json"):
@@ -257,6 +261,14 @@ def test_up_asks_once_for_all_clients(home: Path) -> None:
     assert (home / ".codex/hooks.json").exists()
     assert "trusted_hash" not in (home / ".codex/config.toml").read_text()
     assert "Install the hooks" not in typed(home, "", "up", "--no-open"), "they are installed"
+
+
+def test_a_client_that_is_not_on_the_machine_is_left_out(home: Path) -> None:
+    """Also Claude Code: neither its program nor its config dir is there."""
+    out = typed(home, "y\nn\n", "up", "--no-open")
+    assert f"\n  {home}/.codex/hooks.json\n" in out
+    assert ".claude" not in out
+    assert not (home / ".claude").exists()
 
 
 def test_up_leaves_out_a_client_whose_settings_cannot_be_changed(home: Path) -> None:
@@ -308,6 +320,7 @@ def test_doctor_succeeds_if_only_another_client_is_set_up(daemon: RunningDaemon)
     """Missing hooks of Claude Code are a warning then. Without any hooks they are a failure."""
     home = daemon.home
     (home / ".gemini").mkdir()
+    (home / ".claude").mkdir(exist_ok=True)
     wait_until((home / "address").exists, "the daemon's sign")
     assert checks(home)[0] == 1
     run(home, "install", "--yes", "--client", "gemini")

@@ -62,9 +62,11 @@ def test_each_kind_of_wait_has_a_text(opened: dict[str, Any], words: str) -> Non
     assert labels.summary(agent("waiting", waits=[opened]), NOW) == words
 
 
-def test_the_newest_wait_is_shown() -> None:
+def test_the_oldest_wait_without_an_answer_is_shown() -> None:
     """The number of other waits is added."""
-    waits = [wait("plan"), wait("question", "Really?")]
+    waits = [wait("question", "Really?"), wait("plan")]
+    assert labels.summary(agent("waiting", waits=waits), NOW) == "asks: Really? (and 1 more)"
+    waits = [{**wait("plan"), "answered": {"words": "approved"}}, wait("question", "Really?")]
     assert labels.summary(agent("waiting", waits=waits), NOW) == "asks: Really? (and 1 more)"
     assert labels.summary(agent("waiting", waiting_for="plan", waits=[]), NOW) == "waiting for plan approval"
 

@@ -939,6 +939,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Resumption"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AgentView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/close": {
         parameters: {
             query?: never;
@@ -1289,6 +1329,47 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Sent"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/prompts/{prompt}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                    prompt: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Cancelled"];
                     };
                 };
             };
@@ -2015,6 +2096,7 @@ export interface components {
             project: components["schemas"]["Project"];
             cwd: string | null;
             branch: string | null;
+            worktree: components["schemas"]["WorktreeView"] | null;
             host: string;
             client: string;
             pid: number | null;
@@ -2052,6 +2134,7 @@ export interface components {
             mode: string;
             mission: components["schemas"]["MissionView"] | null;
             news: components["schemas"]["NewsView"][];
+            pending_prompts: components["schemas"]["PendingPromptView"][];
             note: components["schemas"]["NoteView"] | null;
             briefed: components["schemas"]["BriefedView"] | null;
             supervision: components["schemas"]["SupervisionView"] | null;
@@ -2069,6 +2152,14 @@ export interface components {
             id: string;
             name: string;
             root: string;
+        };
+        WorktreeView: {
+            root: string;
+            base: string | null;
+            ahead: number;
+            behind: number;
+            uncommitted: number;
+            removed: boolean;
         };
         TmuxView: {
             session: string | null;
@@ -2247,6 +2338,15 @@ export interface components {
             goal: string;
             at: string;
             woken: boolean;
+        };
+        PendingPromptView: {
+            id: string;
+            summary: string;
+            at: string;
+            by: string;
+            via: string;
+            status: string;
+            reason: string;
         };
         NoteView: {
             text: string;
@@ -2552,6 +2652,15 @@ export interface components {
             agent: string;
             /** @default null */
             draft_restored?: boolean | null;
+            /** @default  */
+            prompt_id?: string;
+        };
+        Cancelled: {
+            status: string;
+            agent_id: string;
+            agent: string;
+            prompt_id: string;
+            summary: string;
         };
         Interrupted: {
             status: string;
@@ -2942,6 +3051,16 @@ export interface components {
             /** @default  */
             forked_session?: string;
         };
+        Resumption: {
+            /** @default null */
+            headspace_id?: string | null;
+            /** @default null */
+            tmux_session?: string | null;
+            /** @default null */
+            tmux_pane?: string | null;
+            /** @default null */
+            wrapper_pid?: number | null;
+        };
         Closing: {
             /** @default closed */
             reason?: string;
@@ -2972,6 +3091,8 @@ export interface components {
             id?: string;
             /** @default false */
             keep_draft?: boolean;
+            /** @default false */
+            when_idle?: boolean;
         };
         NewMission: {
             goal: string;

@@ -117,10 +117,15 @@ export function stateText(state: string, waitingFor: string | null): string {
 }
 
 function waitingSummary(agent: Agent): string {
-  const last = agent.waits.at(-1);
-  if (!last) return stateText("waiting", agent.waiting_for);
+  const first = firstWait(agent);
+  if (!first) return stateText("waiting", agent.waiting_for);
   const more = agent.waits.length > 1 ? ` (and ${agent.waits.length - 1} more)` : "";
-  return waitText(last) + more;
+  return waitText(first) + more;
+}
+
+/** The wait that every surface names first: the oldest without an answer, as clients show their dialogs. */
+export function firstWait(agent: Agent): Wait | undefined {
+  return agent.waits.find((wait) => !wait.answered) ?? agent.waits[0];
 }
 
 /** What a wait asks, without the command or file: the card shows that in full. */
@@ -213,7 +218,9 @@ export function formatTokens(tokens: number): string {
   return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
+/** A cost. One of less than half a cent is not nothing. */
 export function formatCost(cost: number): string {
+  if (cost > 0 && cost < 0.005) return "<$0.01";
   return cost < 10 ? `$${cost.toFixed(2)}` : `$${Math.round(cost)}`;
 }
 

@@ -22,4 +22,9 @@ PROGRAM = Program(
     pastes_prompts=True,
     exit_command="/quit",
     reports_at_start=False,
+    reports_resume=False,
+    shared_session=(
+        "`codex resume {}` opens it in this terminal. "
+        "Codex ends it about a minute after its last terminal was closed; then `headspace resume` works."
+    ),
 )

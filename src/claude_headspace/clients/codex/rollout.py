@@ -46,7 +46,7 @@ from claude_headspace.kernel.wait.request import Ask
 
 HEADLESS = "codex_exec"
 """The originator of a thread that a program started (`codex exec`)."""
-ABORTED = "aborted by user"
+_ABORTED = re.compile(r"aborted by user(?: after [\d.]+ ?s)?\s*$")
 """The result of a call that the user stopped, after the time that it took."""
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)$", re.MULTILINE)
@@ -233,7 +233,7 @@ def _result(payload: WirePayload, _stored: WireStored) -> Iterator[Fact]:
     text = payload.output if isinstance(payload.output, str) else ""
     header = text.partition("Output:\n")[0]
     code = _EXIT_CODE.search(header)
-    if header == text and text.rstrip().endswith(ABORTED):
+    if header == text and _ABORTED.search(text):
         yield facts.TurnInterrupted()
     elif code is not None and code[1] != "0":
         yield facts.ToolFailed(short(payload.call_id), "", error=f"exit code {code[1]}")

@@ -107,7 +107,7 @@ def digest(tool_input: object) -> str:
     given = tool_input.items() if isinstance(tool_input, dict) else ()
     same = {name: value.strip() if isinstance(value, str) else value for name, value in given if name != REASON}
     try:
-        text = msgspec.json.encode(same or tool_input)
+        text = msgspec.json.encode(same or tool_input, order="deterministic")
     except (ValueError, RecursionError, OverflowError):
         text = repr(tool_input).encode("utf-8", "replace")
     return hashlib.blake2b(text, digest_size=8).hexdigest()

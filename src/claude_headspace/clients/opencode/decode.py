@@ -17,6 +17,7 @@ from claude_headspace.clients.claude_code.tools import digest
 from claude_headspace.clients.opencode import tools, wire
 from claude_headspace.clients.opencode.hook_kinds import KINDS
 from claude_headspace.clients.opencode.messages import FEEDBACK, REFUSED, REJECTED
+from claude_headspace.clients.opencode.questions import questions_answered, questions_asked
 from claude_headspace.clients.opencode.suggestions import as_suggestions
 from claude_headspace.clients.opencode.transcript import ABORTED, decode_line
 from claude_headspace.kernel import facts
@@ -28,7 +29,7 @@ from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
 from claude_headspace.kernel.usage import ModelUsage, Tokens
-from claude_headspace.kernel.wait.request import Ask, Option, Question
+from claude_headspace.kernel.wait.request import Ask
 
 RESOLUTIONS = {"once": "allowed", "always": "allowed always"}
 
@@ -191,24 +192,8 @@ def _permission(report: wire.WireReport) -> Fact:
 
 def _question(report: wire.WireReport) -> Fact:
     asked = fit(report.event, wire.WireQuestions)[0]
-    questions = tuple(
-        Question(
-            each.question,
-            each.header,
-            tuple(Option(option.label, option.description) for option in each.options),
-            each.multiple,
-        )
-        for each in asked.questions
-    )
-    text = "\n".join(question.text for question in questions)
-    return facts.PermissionAsked(
-        short(report.tool_name or tools.QUESTION),
-        digest(report.tool_input),
-        one_line(text),
-        Ask("question", text, questions),
-        call_id=short(report.tool_use_id or ""),
-        request_id=short(asked.id),
-    )
+    call = {"tool": report.tool_name or "", "call_id": report.tool_use_id or "", "digest": digest(report.tool_input)}
+    return questions_asked(asked.questions, asked.id, **call)
 
 
 def _permission_replied(report: wire.WireReport) -> Fact:
@@ -219,8 +204,7 @@ def _permission_replied(report: wire.WireReport) -> Fact:
 
 def _question_replied(report: wire.WireReport) -> Fact:
     reply = fit(report.event, wire.WireReply)[0]
-    answer = "\n".join(", ".join(labels) for labels in reply.answers)
-    return facts.DialogClosed(short(reply.request_id), "answered", answer)
+    return questions_answered(reply.request_id, reply.answers)
 
 
 def _observed(_report: wire.WireReport) -> Fact:

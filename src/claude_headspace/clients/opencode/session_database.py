@@ -1,8 +1,8 @@
 """The sessions in opencode's database, for the import of old ones. Read-only.
 
 `opencode.db` is in the data directory of the user, whatever the config dir is. The rows of a message and of its parts
-become one line of a transcript (`transcript.py`). Sub-agents are left out, and so are tool calls that the user did not
-reject.
+become one line of a transcript (`transcript.py`). Sub-agents are left out, and so are tool calls, except questions and
+those that the user rejected.
 """
 
 import json
@@ -15,11 +15,14 @@ from typing import Any
 from urllib.parse import quote
 
 from claude_headspace.clients.opencode.messages import REJECTED
+from claude_headspace.clients.opencode.tools import QUESTION
 from claude_headspace.clients.opencode.transcript import read_line
 from claude_headspace.clients.transcript_line import Line
 
 NAME = "opencode.db"
 BUSY_SECONDS = 2.0
+ENDED = ("completed", "error")
+"""The status of a call that has ended."""
 
 _SESSIONS = """
     SELECT session.id, count(message.id) FROM session JOIN message ON message.session_id = session.id
@@ -76,6 +79,8 @@ def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]
     line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
     if rejected := [call for part in objects if (call := _rejected_call(part)) is not None]:
         line["rejected"] = rejected
+    if asked := [call for part in objects if (call := _asked_call(part)) is not None]:
+        line["asked"] = asked
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -92,9 +97,22 @@ def _rejected_call(part: dict[str, Any]) -> dict[str, Any] | None:
     return {"id": part.get("callID"), "error": error} if is_rejected else None
 
 
+def _asked_call(part: dict[str, Any]) -> dict[str, Any] | None:
+    """The call of a part that asked the user: its id, the questions and the answers. None while it is open."""
+    state = part.get("state") if part.get("type") == "tool" and part.get("tool") == QUESTION else None
+    if not isinstance(state, dict) or state.get("status") not in ENDED:
+        return None
+    given, result = _as_object(state.get("input")), _as_object(state.get("metadata"))
+    return {"id": part.get("callID"), "questions": given.get("questions") or [], "answers": result.get("answers") or []}
+
+
+def _as_object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _object(data: object) -> dict[str, Any]:
     try:
         value = json.loads(data) if isinstance(data, str | bytes) else None
     except ValueError:
         value = None
-    return value if isinstance(value, dict) else {}
+    return _as_object(value)

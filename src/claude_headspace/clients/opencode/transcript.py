@@ -1,13 +1,16 @@
 """Decode a message of opencode's database into facts. Pure and total: unknown messages have no facts.
 
 A stored line is one message with its texts: `{"session_id", "cwd", "id", "message", "texts"}`. The client's own row is
-in `message`. A message with calls that the user rejected also has `rejected`.
+in `message`. A message with calls that the user rejected also has `rejected`, one with questions `asked`.
 """
+
+from collections.abc import Iterator
 
 import msgspec
 
 from claude_headspace.clients.opencode import wire
 from claude_headspace.clients.opencode.messages import FEEDBACK
+from claude_headspace.clients.opencode.questions import questions_answered, questions_asked
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -52,8 +55,16 @@ class WireRejectedCall(msgspec.Struct, frozen=True):
     error: str = ""
 
 
+class WireAskedCall(msgspec.Struct, frozen=True):
+    """A call that asked the user questions, and the answers."""
+
+    id: str = ""
+    questions: list[wire.WireQuestion] = []
+    answers: list[list[str]] = []
+
+
 class WireLine(msgspec.Struct, frozen=True):
-    """A message with its session, its texts, and its calls that the user rejected."""
+    """A message with its session, its texts, its questions, and its calls that the user rejected."""
 
     session_id: str = ""
     cwd: str | None = None
@@ -61,6 +72,7 @@ class WireLine(msgspec.Struct, frozen=True):
     message: WireMessage = WireMessage()
     texts: list[WireText] = []
     rejected: list[WireRejectedCall] = []
+    asked: list[WireAskedCall] = []
 
 
 def read_line(raw: bytes) -> Line | None:
@@ -107,12 +119,21 @@ def _facts(line: WireLine) -> tuple[Fact, ...]:
         return ()
     is_final = message.finish == "stop"
     found: list[Fact] = [facts.AgentWrote(text, is_final)] if text else []
+    found += (fact for call in line.asked for fact in _question_facts(call))
     if message.error is not None:
         found.append(_failure(message.error))
     elif is_final:
         found.append(facts.TurnStopped(text))
     found += (facts.ToolRejected(call.id, call.error.partition(FEEDBACK)[2]) for call in line.rejected)
     return (*found, *_usage(message)) if found else ()
+
+
+def _question_facts(call: WireAskedCall) -> Iterator[Fact]:
+    """The questions, and their answers. A question that the user dismissed is a rejected call, too."""
+    if call.questions:
+        yield questions_asked(call.questions, call.id, call_id=call.id)
+        if call.answers:
+            yield questions_answered(call.id, call.answers)
 
 
 def _failure(error: wire.WireError) -> Fact:

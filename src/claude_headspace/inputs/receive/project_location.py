@@ -1,4 +1,4 @@
-"""Finds the project location of a directory: its project root, and the branch and the commit that are checked out.
+"""Finds the project location of a directory: its root, its repository, and the branch and commit that are checked out.
 
 A hook waits for this, so the I/O is bounded: a few `stat` calls and a few small files, with a cache and a time limit.
 Only git's own files (`.git`, `HEAD` and the files of references) are opened, and only if they are regular files.
@@ -68,18 +68,41 @@ def locate_project(directory: str) -> Observations:
         except (OSError, ValueError):
             continue
         if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-            branch, commit = _checked_out(git, is_file=stat.S_ISREG(mode))
-            return Observations(project_root=str(folder), branch=branch, commit=commit)
+            return _location(folder, _git_directory(git) if stat.S_ISREG(mode) else git)
     return Observations(project_root=str(start))
 
 
-def _checked_out(git: Path, *, is_file: bool) -> tuple[str | None, str | None]:
-    """The branch, or the start of the commit hash; and the commit. In a worktree `.git` is a file with a directory."""
-    if is_file:
-        pointer = _read_small_file(git) or ""
-        if not pointer.startswith("gitdir: "):
-            return None, None
-        git = git.parent / pointer.removeprefix("gitdir: ").strip()
+def _git_directory(git: Path) -> Path | None:
+    """The directory that a file `.git` names: in a worktree or a submodule."""
+    pointer = _read_small_file(git) or ""
+    return git.parent / pointer.removeprefix("gitdir: ").strip() if pointer.startswith("gitdir: ") else None
+
+
+def _location(folder: Path, git: Path | None) -> Observations:
+    if git is None:
+        return Observations(project_root=str(folder))
+    branch, commit = _checked_out(git)
+    repository = _repository_root(git)
+    return Observations(project_root=str(folder), repository_root=repository, branch=branch, commit=commit)
+
+
+def _repository_root(git: Path) -> str | None:
+    """The root of the repository, if this is the git directory of a worktree that is not the main one.
+
+    The root of a bare repository is its directory, or the directory around it if its name is hidden (`.bare`). A
+    worktree of a submodule is a project of its own.
+    """
+    shared = (_read_small_file(git / "commondir") or "").strip()
+    if not shared or git.parent.name != "worktrees":
+        return None
+    common = Path(os.path.normpath(git / shared))
+    if common.name.startswith("."):
+        return str(common.parent)
+    return None if ".git" in common.parts else str(common)
+
+
+def _checked_out(git: Path) -> tuple[str | None, str | None]:
+    """The branch, or the start of the commit hash; and the commit."""
     head = (_read_small_file(git / "HEAD") or "").strip()
     if not head.startswith("ref: "):
         return head[:12] or None, head if _COMMIT.fullmatch(head) else None
@@ -101,6 +124,13 @@ def _commit_of(git: Path, reference: str) -> str | None:
     lines = (line.split(" ", 1) for line in packed.splitlines())
     found = next((line[0] for line in lines if len(line) == 2 and line[1] == reference), "")
     return found if _COMMIT.fullmatch(found) else None
+
+
+def branch_commit(root: str, branch: str) -> str | None:
+    """The commit of a branch of the repository of a checkout, from git's own files."""
+    git = Path(root) / ".git"
+    folder = _git_directory(git) if git.is_file() else git
+    return _commit_of(folder, f"refs/heads/{branch}") if folder is not None else None
 
 
 def _read_small_file(path: Path, limit: int = MAX_HEAD_BYTES) -> str | None:

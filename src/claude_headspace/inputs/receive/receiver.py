@@ -223,8 +223,13 @@ class HookReceiver:
         project = await self._locate_project(identity.cwd or identity.working_directory or identity.project_path)
         commit = project.commit if starts else None
         if b"unauthenticated" in notes:
-            root, branch = project.project_root, project.branch
-            return Observations(project_root=root, branch=branch, commit=commit, unauthenticated=True)
+            return Observations(
+                project_root=project.project_root,
+                repository_root=project.repository_root,
+                branch=project.branch,
+                commit=commit,
+                unauthenticated=True,
+            )
         texts = {name: _text(notes[name]) for name in NOTES if name in notes}
         pid = (_number(notes[b"client-pid"]) if b"client-pid" in notes else None) or identity.client_pid
         process = await self._find_ancestry(pid) if pid and self._find_ancestry else NO_OBSERVATIONS
@@ -234,6 +239,7 @@ class HookReceiver:
                 client_started_at=process.client_started_at,
                 shared_process=True,
                 project_root=project.project_root,
+                repository_root=project.repository_root,
                 branch=project.branch,
                 commit=commit,
             )
@@ -251,6 +257,7 @@ class HookReceiver:
             declared_mode=texts.get(b"mode"),
             declared_mission_id=texts.get(b"mission-id"),
             project_root=project.project_root,
+            repository_root=project.repository_root,
             branch=project.branch,
             commit=commit,
             only_reports=b"only-reports" in notes,

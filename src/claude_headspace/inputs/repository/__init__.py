@@ -1,1 +1,1 @@
-"""Reads the repositories that agents of this machine work in."""
+"""Reads the repositories that agents of this machine work in: changes and worktrees."""

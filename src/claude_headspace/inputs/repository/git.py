@@ -48,8 +48,10 @@ class GitError(Exception):
 class Git:
     """One repository, for as long as the time limit allows."""
 
-    def __init__(self, root: str, seconds: float = TIME_LIMIT_SECONDS) -> None:
+    def __init__(self, root: str, seconds: float = TIME_LIMIT_SECONDS, *, has_work_tree: bool = True) -> None:
+        """`has_work_tree`: `root` is the root of a work tree. Otherwise git finds the repository of the directory."""
         self._root = root
+        self._has_work_tree = has_work_tree
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
 
@@ -71,7 +73,8 @@ class Git:
 
     def _run(self, settings: tuple[str, ...], arguments: tuple[str, ...], accept: tuple[int, ...] = (0,)) -> bytes:
         options = [option for setting in settings for option in ("-c", setting)]
-        place = ["-C", self._root, "--work-tree", self._root]  # a repository can configure another work tree
+        work_tree = ["--work-tree", self._root] if self._has_work_tree else []  # a repository can configure another
+        place = ["-C", self._root, *work_tree]
         command = ["git", "--no-pager", "--literal-pathspecs", *place, *options, *arguments]
         try:
             process = subprocess.Popen(

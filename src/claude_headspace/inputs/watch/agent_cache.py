@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import Observations
+from claude_headspace.kernel.envelope import Micros, Observations
 
 MAX_SESSIONS = 10_000
 """An agent has a new session after every `/clear`."""
@@ -56,7 +56,7 @@ class AgentCache:
     def directories(self) -> Iterator[str]:
         """The directories in which clients run, and the roots of their projects."""
         for agent in self.with_client():
-            yield from (each for each in (agent.cwd, agent.project.root) if each and each.startswith("/"))
+            yield from (each for each in (agent.cwd, agent.root) if each and each.startswith("/"))
 
     def with_wrapper(self) -> Iterator[Agent]:
         """Running agents that were started by a wrapper process (`headspace run`)."""
@@ -65,6 +65,14 @@ class AgentCache:
     def running(self) -> Iterator[Agent]:
         """The agents that have not ended."""
         return (agent for agent in self._agents.values() if agent.ended_at is None)
+
+    def in_worktrees(self, ended_after: Micros) -> Iterator[Agent]:
+        """Agents in a worktree that is not the main one of its repository: running, or ended after a time."""
+        return (
+            agent
+            for agent in self._agents.values()
+            if agent.worktree is not None and (agent.ended_at is None or agent.ended_at > ended_after)
+        )
 
     def with_reported_end(self) -> Iterator[Agent]:
         """Agents with a reported end of a turn that waits for its confirmation."""

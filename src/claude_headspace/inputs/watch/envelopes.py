@@ -45,7 +45,10 @@ class EnvelopeBuilder:
         """
         project = await self._locate_project(line.cwd)
         observations = msgspec.structs.replace(
-            process or NO_OBSERVATIONS, project_root=project.project_root, branch=project.branch or line.branch
+            process or NO_OBSERVATIONS,
+            project_root=project.project_root,
+            repository_root=project.repository_root,
+            branch=project.branch or line.branch,
         )
         payload = self._sanitizer.sanitize_line(raw, TRANSCRIPT_FILES[self.client].is_message)
         return self._build(LINE, Origin.TRANSCRIPT, at, payload, observations, f"transcript:{line.key}")
@@ -53,7 +56,12 @@ class EnvelopeBuilder:
     async def registry_entry(self, entry: RegistryEntry, raw: bytes, process: Observations) -> Envelope:
         """An entry of the session registry."""
         project = await self._locate_project(entry.cwd)
-        observations = msgspec.structs.replace(process, project_root=project.project_root, branch=project.branch)
+        observations = msgspec.structs.replace(
+            process,
+            project_root=project.project_root,
+            repository_root=project.repository_root,
+            branch=project.branch,
+        )
         now = self.clock()
         at = min(entry.at, now) or now
         return self._build("RegistryEntry", Origin.REGISTRY, at, raw, observations, entry.delivery_id)

@@ -72,6 +72,8 @@ class GuardWatch(Loop):
         self._repaired: list[str] = []
         self._installed_at: dict[tuple[str, Path], Micros] = {}
         """When hooks were installed, by client and config dir."""
+        self._unreviewed: set[tuple[str, Path]] = set()
+        """Config dirs whose hooks the user has not accepted, and that no agent uses yet."""
 
     @property
     def problems(self) -> list[GuardProblem]:
@@ -81,8 +83,16 @@ class GuardWatch(Loop):
     def health(self) -> tuple[bool, str | None, str]:
         """Whether it runs, why guards are off, and how many installations are watched."""
         failure = "; ".join(f"{each.text}. {each.hint}" for each in self.problems)
-        number = len(self._installed_at)
-        return self.running, failure or None, f"on; hooks in {count(number, 'config dir')}" if number else NO_HOOKS
+        return self.running, failure or None, self._summary() if self._installed_at else NO_HOOKS
+
+    def _summary(self) -> str:
+        """Where hooks run, and the clients that run theirs only after the user has accepted them."""
+        number, waiting = (
+            len(self._installed_at.keys() - self._unreviewed),
+            sorted({each for each, _ in self._unreviewed}),
+        )
+        running = f"on; hooks in {count(number, 'config dir')}" if number else "on"
+        return "; ".join((running, *(f"{CLIENTS[each].title} runs no hooks until you accept them" for each in waiting)))
 
     async def _run(self) -> None:
         while True:
@@ -164,12 +174,18 @@ class GuardWatch(Loop):
             for what in INSTALLERS[client].repair(path, self._paths.state, self._token):
                 log.warning("installation_repaired", what=what)
                 self._repaired.append(what)
+        of_dirs = {each: list(INSTALLERS[each[0]].problems(each[1], self._paths.state)) for each in found}
         of_hooks = [
-            (client, problem)
-            for client, path in found
-            for problem in INSTALLERS[client].problems(path, self._paths.state)
-            if not problem.is_review or (client, path) in used  # hooks that nobody runs yet protect nothing
+            (place[0], problem)
+            for place, problems in of_dirs.items()
+            for problem in problems
+            if not problem.is_review or place in used  # hooks that nobody runs yet protect nothing
         ]
+        self._unreviewed = {
+            place
+            for place, problems in of_dirs.items()
+            if place not in used and any(problem.is_review for problem in problems)
+        }
         of_switches = [(client, problem) for client, path in shared for problem in INSTALLERS[client].switches_in(path)]
         self._from_files = of_hooks + of_switches
         self._stamp = stamp

@@ -1,9 +1,9 @@
-"""Acts on an agent: register, restart, mark as seen, type, stop, close, archive, rename, note, import."""
+"""Acts on an agent: register, resume, restart, mark as seen, type, stop, close, archive, rename, note, import."""
 
 from claude_headspace.kernel import acts, facts
-from claude_headspace.kernel.agent import Note, SessionContext, Supervision
+from claude_headspace.kernel.agent import Note, SessionContext, Supervision, Worktree
 from claude_headspace.kernel.evolve.change import Change, replace
-from claude_headspace.kernel.evolve.sessions import end_agent
+from claude_headspace.kernel.evolve.sessions import end_agent, revive, session_started
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.text import short
 
@@ -22,11 +22,27 @@ def agent_registered(change: Change, meta: Meta, fact: facts.AgentRegistered) ->
     agent.role, agent.mode = fact.role or agent.role, fact.mode or agent.mode
     agent.cwd, agent.branch = meta.cwd or agent.cwd, fact.branch or agent.branch
     agent.tmux_session, agent.tmux_pane = fact.tmux_session or agent.tmux_session, fact.tmux_pane or agent.tmux_pane
+    agent.worktree = Worktree(root=fact.worktree_root) if fact.worktree_root else agent.worktree
     agent.mission = agent.mission or fact.mission
     agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
     agent.supervision = Supervision() if fact.supervised else None
     agent.forked_session = short(fact.forked_session)
     agent.last_active_at = max(agent.last_active_at, meta.at)
+
+
+def agent_resumed(change: Change, meta: Meta, fact: facts.AgentResumed) -> None:
+    """An ended agent is back: its session is opened again. No-op if the agent is back already, or had no session."""
+    agent = change.agent
+    if agent.ended_at is None or agent.session is None:
+        return
+    revive(agent)
+    agent.headspace_id = fact.headspace_id or agent.headspace_id
+    agent.tmux_session, agent.tmux_pane = fact.tmux_session, fact.tmux_pane
+    agent.wrapper_pid, agent.wrapper_started_at = fact.wrapper_pid, fact.wrapper_started_at
+    agent.last_active_at = max(agent.last_active_at, meta.at)
+    known = agent.session
+    of_session = replace(meta, session_id=known.client_id, transcript_path=known.transcript_path)
+    session_started(change, of_session, facts.SessionStarted("resume"))
 
 
 def restart_begun(change: Change, meta: Meta, fact: acts.RestartBegun) -> None:
@@ -49,7 +65,7 @@ def agent_seen(change: Change, meta: Meta, _fact: acts.AgentSeen) -> None:
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
-def recorded_only(_change: Change, _meta: Meta, _fact: acts.TextTyped | acts.EscPressed | acts.TypingFailed) -> None:
+def recorded_only(_change: Change, _meta: Meta, _fact: acts.EscPressed | acts.TypingFailed) -> None:
     """Change nothing. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 
@@ -93,6 +109,19 @@ def agent_noted(change: Change, meta: Meta, fact: acts.AgentNoted) -> None:
     agent = change.agent
     if agent.note is None or meta.at >= agent.note.at:
         agent.note = Note(fact.text, meta.at) if fact.text else None
+
+
+def worktree_observed(change: Change, _meta: Meta, fact: acts.WorktreeObserved) -> None:
+    """The newest observation counts. No-op if the agent works elsewhere by now."""
+    if change.agent.worktree is not None and change.agent.worktree.root == fact.root:
+        change.agent.worktree = Worktree(
+            root=fact.root,
+            base=fact.base,
+            ahead=fact.ahead,
+            behind=fact.behind,
+            uncommitted=fact.uncommitted,
+            removed=fact.removed,
+        )
 
 
 def context_loaded(change: Change, meta: Meta, fact: acts.ContextLoaded) -> None:

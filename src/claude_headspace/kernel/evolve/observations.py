@@ -4,7 +4,7 @@ The registry's `idle` ends work and dialogs, but no error and no question in tex
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import VANISHED
+from claude_headspace.kernel.agent import VANISHED, Agent
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.evolve.background import background_ended
 from claude_headspace.kernel.evolve.change import Change, close_waits, move_command, replace
@@ -72,15 +72,21 @@ def _close_dialogs(change: Change, at: Micros) -> None:
 
 
 def wrapper_vanished(change: Change, meta: Meta, fact: facts.WrapperVanished) -> None:
-    """The wrapper process is gone. An agent whose client never reported ends; other agents continue."""
+    """The wrapper process is gone. An agent whose client has not reported since ends; other agents continue."""
     agent = change.agent
     if fact.pid is None or fact.pid != agent.wrapper_pid:
         return
     agent.wrapper_pid = agent.wrapper_started_at = None
     if agent.supervision is not None:
         agent.supervision = replace(agent.supervision, ended="the supervising process ended")
-    if agent.session is None or agent.is_restarting:
+    if not _has_reported(agent) or agent.is_restarting:
         end_agent(change, meta.at, "the process that started it ended")
+
+
+def _has_reported(agent: Agent) -> bool:
+    """Whether the client has reported since it was started or resumed."""
+    session = agent.session
+    return session is not None and (agent.pid is not None or agent.last_hook_at >= session.started_at)
 
 
 def client_vanished(change: Change, meta: Meta, fact: facts.ClientVanished) -> None:

@@ -1,9 +1,9 @@
 """The client and its sessions: what every event shows about the client, context windows, and the end of an agent."""
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session
+from claude_headspace.kernel.agent import Agent, EarlyEnd, Outcome, Session, Worktree
 from claude_headspace.kernel.correlate import is_same_start
-from claude_headspace.kernel.envelope import SECOND, Micros, Origin
+from claude_headspace.kernel.envelope import SECOND, Micros, Observations, Origin
 from claude_headspace.kernel.evolve.change import (
     DUPLICATE_WINDOW,
     MAX_RECENT,
@@ -41,7 +41,7 @@ def record_hook(change: Change, event: Event) -> None:
     if not isinstance(event.fact, facts.SessionEnded):
         agent.last_hook_at = max(agent.last_hook_at, meta.at)
         if agent.ended_at is not None and meta.at > agent.ended_at:
-            _revive(agent)
+            revive(agent)
             change.why = "resumed: a hook fired after its end"
     if meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
@@ -49,13 +49,14 @@ def record_hook(change: Change, event: Event) -> None:
             agent.cwd = meta.cwd or agent.cwd
             agent.permission_mode = meta.permission_mode or agent.permission_mode
             agent.branch = event.observations.branch or agent.branch
+            _update_worktree(agent, event.observations)
         if agent.ended_at is None:
             _update_client(change, event)
     if not isinstance(event.fact, facts.SessionStarted):
         _detect_session(change, meta)
 
 
-def _revive(agent: Agent) -> None:
+def revive(agent: Agent) -> None:
     """A client of an ended agent runs again: it is back on the board."""
     agent.ended_at = agent.end_reason = None
     agent.archived_at = 0
@@ -65,7 +66,7 @@ def record_reading(change: Change, event: Event) -> None:
     """A file of the client shows the session and the process. A prompt or a client after the end revives the agent."""
     agent, meta = change.agent, event.meta
     if agent.ended_at is not None and meta.at > agent.ended_at and _revives(event, agent.ended_at):
-        _revive(agent)
+        revive(agent)
         change.why = "resumed: a prompt or a client followed its end"
     if meta.origin is Origin.TRANSCRIPT and meta.at >= agent.last_active_at:
         agent.last_active_at = meta.at
@@ -74,10 +75,12 @@ def record_reading(change: Change, event: Event) -> None:
             agent.permission_mode = meta.permission_mode or agent.permission_mode
     agent.cwd = agent.cwd or meta.cwd
     agent.branch = agent.branch or event.observations.branch
+    if not agent.last_hook_at:
+        _update_worktree(agent, event.observations)
     if agent.ended_at is None:
         _update_process(agent, event)
         if agent.parent_id is None:
-            agent.tmux_pane = event.observations.tmux_pane or agent.tmux_pane
+            _update_pane(agent, event)
     if meta.subagent_id is None and not isinstance(event.fact, facts.SessionStarted):
         _detect_session(change, meta)
 
@@ -99,10 +102,29 @@ def _update_client(change: Change, event: Event) -> None:
     agent.parent_id = agent.parent_id or event.decisions.parent_id
     if agent.parent_id is None:
         agent.role = context.role or agent.role
-        agent.tmux_session = agent.tmux_session or context.tmux_session
-        agent.tmux_pane = context.tmux_pane or agent.tmux_pane
+        _update_pane(agent, event)
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
         agent.fleet_id = context.fleet_id or agent.fleet_id
+
+
+def _update_pane(agent: Agent, event: Event) -> None:
+    """Update pane and tmux session, which belong together: a resumed agent is in another session than before."""
+    context = event.observations
+    if not context.tmux_pane:
+        agent.tmux_session = agent.tmux_session or context.tmux_session
+        return
+    if context.tmux_session or context.tmux_pane != agent.tmux_pane:
+        agent.tmux_session = context.tmux_session
+    agent.tmux_pane = context.tmux_pane
+
+
+def _update_worktree(agent: Agent, observed: Observations) -> None:
+    """The worktree follows the directory of the client. What is known about it stays while the client is in it."""
+    if observed.project_root is None:
+        return
+    root = observed.project_root if observed.repository_root else None
+    if root != (agent.worktree.root if agent.worktree is not None else None):
+        agent.worktree = Worktree(root=root) if root else None
 
 
 def _update_process(agent: Agent, event: Event) -> None:
@@ -205,15 +227,21 @@ def record_commit(change: Change, meta: Meta, commit: str) -> None:
 def _is_start_of(agent: Agent, session: Session, meta: Meta, source: str) -> bool:
     """Whether this is the start of the current session, reported late or twice.
 
-    A client may report a compaction at once and again with the next prompt.
+    A compaction and a resumed session may be reported at once and again with the next prompt.
     """
     if session.client_id != meta.session_id:
         return False
     if session.source == UNKNOWN and meta.at <= session.started_at:
         return True
-    if source == session.source == "compact" and agent.busy_at <= session.started_at:
+    is_unused = agent.busy_at <= session.started_at
+    if is_unused and source == session.source and (source == "compact" or _is_open_again(session, source)):
         return True
     return source == "startup" or (session.source == source and abs(session.started_at - meta.at) < DUPLICATE_WINDOW)
+
+
+def _is_open_again(session: Session, source: str) -> bool:
+    """Whether the session was resumed and has not ended since."""
+    return source == "resume" and session.ended_at is None
 
 
 def _apply_early_end(change: Change, meta: Meta) -> None:

@@ -9,6 +9,7 @@ from claude_headspace.kernel.agent import Agent, AgentState, Project, RuledCall,
 from claude_headspace.kernel.facts import RateLimit
 from claude_headspace.kernel.mission.model import Mission
 from claude_headspace.kernel.notify.notification import Notification
+from claude_headspace.kernel.pending_prompts import PendingPrompt
 from claude_headspace.kernel.text import Time, iso, optional_iso
 from claude_headspace.kernel.views.dialects import Dialects, dialects
 from claude_headspace.kernel.views.fields import view_of
@@ -116,6 +117,20 @@ class NewsView(msgspec.Struct, frozen=True):
     woken: bool
 
 
+class PendingPromptView(msgspec.Struct, frozen=True):
+    """A prompt that is sent when the agent is idle."""
+
+    id: str
+    summary: str
+    at: Time
+    by: str
+    via: str
+    status: str
+    """`waiting`, `sending`, or `failed`: it is not sent again."""
+    reason: str
+    """Why it waits although the agent is idle, or why it failed."""
+
+
 class SupervisionView(msgspec.Struct, frozen=True):
     """`headspace run --supervise` restarts the client when its context window is full."""
 
@@ -128,6 +143,19 @@ class SupervisionView(msgspec.Struct, frozen=True):
     """Why it is not restarted any more; empty while it is supervised."""
 
 
+class WorktreeView(msgspec.Struct, frozen=True):
+    """The git worktree that an agent works in, and how far its branch is from its base."""
+
+    root: str
+    base: str | None
+    """The branch that the work is merged into; null if it is not known. Then there is no distance."""
+    ahead: int
+    behind: int
+    uncommitted: int
+    """Files with changes that are not committed."""
+    removed: bool
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """An agent as every surface shows it."""
 
@@ -136,6 +164,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     project: Project
     cwd: str | None
     branch: str | None
+    worktree: WorktreeView | None
+    """The worktree that it works in, if that is not the main one of its repository."""
     host: str
     client: str
     pid: int | None
@@ -180,6 +210,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """The mission that it works on."""
     news: tuple[NewsView, ...]
     """Results of its workers that it receives with its next prompt."""
+    pending_prompts: tuple[PendingPromptView, ...]
+    """Prompts that Headspace sends when the agent is idle, oldest first."""
     note: NoteView | None
     briefed: BriefedView | None
     supervision: SupervisionView | None
@@ -232,6 +264,11 @@ def _supervision_view(agent: Agent) -> SupervisionView | None:
     )
 
 
+def _worktree_view(agent: Agent) -> WorktreeView | None:
+    found = agent.worktree
+    return view_of(WorktreeView, found) if found is not None else None
+
+
 _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
     "tmux": (("tmux_session", "tmux_pane"), lambda agent: TmuxView(agent.tmux_session, agent.tmux_pane)),
     "session_id": (("session",), lambda agent: agent.session.client_id if agent.session else None),
@@ -254,11 +291,13 @@ _DERIVED: dict[str, tuple[tuple[str, ...], Callable[[Agent], object]]] = {
         ("worker_reports",),
         lambda a: tuple(NewsView(n.mission_id, n.goal, iso(n.at), n.woken) for n in a.worker_reports),
     ),
+    "pending_prompts": (("pending_prompts",), lambda a: tuple(pending_prompt_view(each) for each in a.pending_prompts)),
     "dialects": (("state", "state_since", "seen_at", "waiting_for", "calls", "command"), dialects),
     "context_warning_level": (("context_level_reported",), lambda agent: agent.context_level_reported),
     "note": (("note",), lambda agent: NoteView(agent.note.text, iso(agent.note.at)) if agent.note else None),
     "briefed": (("session_context",), _briefed_view),
     "supervision": (("supervision",), _supervision_view),
+    "worktree": (("worktree",), _worktree_view),
     "wrapper_id": (("headspace_id",), attrgetter("headspace_id")),
     "total_cost_usd": (("usage", "cost_usd"), attrgetter("total_cost_usd")),
     "created_at": (("created_at",), lambda agent: iso(agent.created_at)),
@@ -313,6 +352,14 @@ def view_changes(before: Agent, after: Agent) -> dict[str, object]:
 def verdict_view(judged: RuledCall) -> JudgedView:
     """A tool call with a verdict of the policy."""
     return view_of(JudgedView, judged, timestamp=iso(judged.at))
+
+
+def pending_prompt_view(prompt: PendingPrompt) -> PendingPromptView:
+    """A pending prompt."""
+    status = "failed" if prompt.problem else "sending" if prompt.typed_at else "waiting"
+    return view_of(
+        PendingPromptView, prompt, at=iso(prompt.at), status=status, reason=prompt.problem or prompt.obstacle
+    )
 
 
 def mission_view(mission: Mission | None) -> MissionView | None:

@@ -1,4 +1,4 @@
-"""Actions on agents: register one, record what happened to it, type into its terminal, end it, read what it changed.
+"""Actions on agents: register, resume or end one, record what happened to it, type into its terminal, read its changes.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -12,13 +12,14 @@ from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.engine.remote_actions import Action, RemoteActions
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
-from claude_headspace.kernel.acts import Act, AgentRegistered
+from claude_headspace.kernel.acts import Act, AgentRegistered, AgentResumed
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.changes import Changes
+from claude_headspace.surfaces.api.pending_prompts import PendingPrompts
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
@@ -33,6 +34,7 @@ class AgentActions:
     find_process: FindAncestry
     remote_actions: RemoteActions
     changes: Changes
+    prompts: PendingPrompts
 
     async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
@@ -65,6 +67,12 @@ class AgentActions:
         delivery_id = f"register-{headspace_id}" + (f"-{act.pid}" if act.pid else "")
         outcome = await self.recorder.record(act, delivery_id=delivery_id, observations=observations, client=name)
         return outcome.agent
+
+    async def resume(self, agent: Agent, wrapper_pid: int | None, observations: Observations) -> Agent:
+        """Store that the session of an ended agent is about to be opened again."""
+        wrapper = await self.find_wrapper(wrapper_pid)
+        act = AgentResumed(pid=wrapper.client_pid, began=wrapper.client_started_at)
+        return (await self.recorder.record(act, agent.id, observations=observations)).agent
 
     async def find_wrapper(self, pid: int | None) -> Observations:
         """The process that starts a client; empty if it is not visible from here, so that it is not watched."""

@@ -35,7 +35,7 @@ class RepositoryReader:
     async def read(self, agent: Agent, action: Action) -> RepositoryChanges:
         """What changed in the agent's repository."""
         query = msgspec.json.decode(action.text, type=RepositoryQuery)
-        read = partial(read_changes, agent.project.root, query, self._redact)
+        read = partial(read_changes, agent.root, query, self._redact)
         return await asyncio.get_running_loop().run_in_executor(self._threads, read)
 
 

@@ -26,6 +26,7 @@ from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.kernel.acts import EscPressed, TextTyped, TypingFailed
 from claude_headspace.kernel.agent import Agent, AgentState
+from claude_headspace.kernel.pending_prompts import send_delivery
 from claude_headspace.outputs.pane_input import (
     PaneInput,
     is_starting,
@@ -33,6 +34,8 @@ from claude_headspace.outputs.pane_input import (
     require_ready,
     validate_text,
 )
+from claude_headspace.outputs.prompt_queue import is_at_rest
+from claude_headspace.outputs.tmux import Refused
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.model import ReadModel
 
@@ -45,13 +48,15 @@ Answer = TypeVar("Answer")
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """The result of `send`: `confirmed` by the client, `typed` without confirmation, or `duplicate`."""
+    """The result of `send`: `confirmed` by the client, `typed` without confirmation, `pending` or `duplicate`."""
 
     status: str
     agent_id: str
     agent: str
     draft_restored: bool | None = None
     """Whether the draft is in the input box again; null if there was none."""
+    prompt_id: str = ""
+    """The id of the pending prompt, to cancel it; empty if it was sent at once."""
 
 
 class Interrupted(msgspec.Struct, frozen=True):
@@ -83,10 +88,13 @@ class TerminalInput:
         async with self._pane_input.lock(agent):
             agent = await self._when_started(agent)
             require_ready(agent)
+            if action.when_idle and not is_at_rest(agent):
+                raise Refused("not_idle", f"{agent.name} is not idle any more.", "The prompt waits until it is.")
             await self._pane_input.check_input(agent, keep_draft=action.keep_draft)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)
-            act = TextTyped(text=text, by=action.by, via=action.via)
-            delivery_id = f"send-{action.id}" if action.id else None
+            prompt_id = action.id if action.when_idle else ""
+            act = TextTyped(text=text, by=action.by, via=action.via, prompt_id=prompt_id)
+            delivery_id = send_delivery(action.id) if action.id else None
             if (await self._recorder.record(act, agent.id, delivery_id=delivery_id)).duplicate:
                 return Sent("duplicate", agent.id, agent.name)
             try:
@@ -97,6 +105,11 @@ class TerminalInput:
             confirmed = await poll(lambda: self._is_delivered(agent, after, text), bool)
             restored = await self._pane_input.restore_draft(agent) if had_draft else None
         return Sent("confirmed" if confirmed else "typed", agent.id, agent.name, restored)
+
+    async def was_received(self, agent: Agent, text: str, after: int) -> bool:
+        """Whether the client reported a prompt after an event number. Waits for late reports."""
+        prompt = self._redact(text)
+        return await poll(lambda: self._read.events.has_prompt(agent.id, after, prompt), bool)
 
     def _is_delivered(self, agent: Agent, after: int, text: str) -> bool:
         """Whether the client reported a prompt, or took a command that it does not report."""

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from claude_headspace.config import find_paths
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.choose import ask_text, choose_agent
@@ -20,13 +21,17 @@ from claude_headspace.surfaces.cli.presentation.agent_details import (
     next_commands,
     state_reasons,
 )
-from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, empty_board
+from claude_headspace.surfaces.cli.presentation.board import board_footer, empty_board, grouped_table
 from claude_headspace.surfaces.cli.presentation.policy import verdict_history
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.board_view import load_view
 from claude_headspace.surfaces.client.verdicts import verdicts_of
+from claude_headspace.surfaces.text.board_order import BoardView, group_agents, sort_agents
 from claude_headspace.surfaces.text.formatting import clean_json
 
 State = Literal["waiting", "error", "working", "starting", "idle", "ended"]
+
+SortName = Literal["urgency", "name", "project", "activity", "started", "context", "cost"]
 
 LAST_TURNS = 10
 
@@ -41,10 +46,14 @@ def list_agents(
     state: Annotated[State | None, Option("--state", "-s", help="Only agents in this state.")] = None,
     project: ProjectOption = None,
     client: ClientOption = None,
+    sort: Annotated[SortName | None, Option("--sort", help="Order; default: that of `headspace top`.")] = None,
     show_all: Annotated[bool, Option("--all", "-a", help="Include agents that ended over a day ago.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List agents, those that need you first."""
+    """List agents, those that need you first.
+
+    In the order of `headspace top`: with its sort key, groups and pins. JSON has the order of the API.
+    """
     filters = {"state": state, "project": resolve_project(project), "client": client}
     agents = ApiClient.local().agents(**filters, include_old=show_all)
     if as_json:
@@ -54,8 +63,11 @@ def list_agents(
     if not agents:
         screen.show(empty_board(filtered=any(filters.values())))
         return
-    agents = clean_json(agents)
-    screen.show(board_table(agents, now(), screen.width), then=board_footer(agents))
+    view = load_view(find_paths())
+    view = view if sort is None else BoardView(sort=sort, pins=view.pins)
+    groups = group_agents(sort_agents(clean_json(agents), view), view)
+    ordered = [agent for group in groups for agent in group.agents]
+    screen.show(grouped_table(groups, now(), screen.width, view.pins), then=board_footer(ordered))
 
 
 @examples("headspace show calm-otter", "headspace show calm-otter --json | jq .waits")

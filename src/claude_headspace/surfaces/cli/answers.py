@@ -21,13 +21,15 @@ from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, example
 from claude_headspace.surfaces.cli.presentation.requests import request_lines, suggestion_text, verbatim
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.text.clients import answer_limit
-from claude_headspace.surfaces.text.formatting import clean_json
+from claude_headspace.surfaces.text.formatting import clean_json, cut
 from claude_headspace.surfaces.text.labels import answer_result, wait_text
 
 WaitOption = Annotated[
     str | None,
-    Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several; see `headspace show`."),
+    Option("--wait", "-w", metavar="ID", help="Which wait, if the agent has several. `headspace show` lists the ids."),
 ]
+MAX_LISTED = 80
+"""Characters of a request in the list of open requests."""
 INCOMPLETE = "Headspace does not have the complete request."
 OBJECT_HINT = "Pass a JSON object in single quotes."
 
@@ -57,10 +59,11 @@ def approve(
     """Approve a permission request or a plan.
 
     Shows the complete request and what is granted. On a terminal it asks for confirmation. `--yes` and scripts do not
-    ask; the request is printed all the same. If Headspace itself does not have the complete request, they need
-    `--incomplete`.
+    ask; the request is printed all the same, and they need `--wait` if several requests are open. If Headspace itself
+    does not have the complete request, they need `--incomplete`.
     """
-    target = _find_target(agent, wait, "allow", all=True)
+    asks = not yes and not as_json and output.can_ask()
+    target = _find_target(agent, wait, "allow", all=True, is_shown=asks)
     granted = _selected(target, grant or [], always=always)
     answer: Json = {"decision": "allow"} | ({"grant": [each["id"] for each in granted]} if granted else {})
     if new_input is not None:
@@ -72,7 +75,7 @@ def approve(
         *_grant_lines(granted, screen.width),
     ]
     is_accepted = incomplete or target.wait["request"]["complete"]
-    if not yes and not as_json and output.can_ask():
+    if asks:
         screen.show([output.line(f"{target.name} {wait_text(target.shown)}"), *shown])
         question = "Allow this?" if target.wait["kind"] == "permission" else "Approve this plan?"
         question = "Allow it with the changed input?" if new_input is not None else question
@@ -169,16 +172,17 @@ _OTHER_COMMANDS = {
 """By answer and kind of wait: why the command does not fit, and which one does."""
 
 
-def _find_target(agent: str | None, wait_id: str | None, answer: str, *, all: bool = False) -> _Target:
-    """The wait to answer; `all` leaves nothing out that Headspace has. Raises if another command answers it."""
+def _find_target(
+    agent: str | None, wait_id: str | None, answer: str, *, all: bool = False, is_shown: bool = False
+) -> _Target:
+    """The wait to answer; `all` leaves nothing out that Headspace has. Raises if another command answers it.
+
+    `is_shown`: the request is shown before it is answered. Otherwise the wait must be named if there are several.
+    """
     client = ApiClient.local()
     found = choose_agent(client, agent, first=("waiting",), acts=True)
-    wait = _select_wait(found, wait_id)
-    problem, hint = _OTHER_COMMANDS.get((answer, wait["kind"]), ("", ""))
-    if wait["kind"] == "dialog" or (wait["kind"] == "question" and not wait["held_until"] and not wait["questions"]):
-        asked = wait["kind"] == "question"
-        problem = "asks in plain text." if asked else "shows a dialog that can be answered only in its terminal."
-        hint = "Use `headspace send {name} TEXT`." if asked else "Use `headspace jump {name}`."
+    wait = _select_wait(found, wait_id, answer, is_shown=is_shown)
+    problem, hint = _mismatch(answer, wait)
     if problem:
         raise BadRequest("other_command", f"{found['name']} {problem}", hint.format(name=found["name"]))
     if not wait["held_until"] and (obstacle := answer_limit(found, wait)):
@@ -192,15 +196,39 @@ def _terminal_hint(agent: Json) -> str:
     return f"Answer it in the terminal of the agent.{jump}"
 
 
-def _select_wait(agent: Json, wait_id: str | None) -> Json:
-    """The wait with this id, or the newest that can be answered."""
+def _select_wait(agent: Json, wait_id: str | None, answer: str, *, is_shown: bool) -> Json:
+    """The wait with this id, or the first one that can be answered in this way. Nothing is chosen blindly."""
     waits: list[Json] = agent["waits"]
     chosen = [wait for wait in waits if wait["id"] == wait_id] if wait_id else waits
-    held = [wait for wait in chosen if wait["held_until"]] or chosen
-    if not held:
+    if not chosen:
         problem = "That wait is closed." if wait_id else f"{agent['name']} is not waiting for anything."
         raise BadRequest("no_wait", problem, "See `headspace list --state waiting`.")
-    return held[-1]
+    candidates = chosen
+    for wanted in (
+        lambda wait: not wait["answered"],
+        lambda wait: not _mismatch(answer, wait)[0],
+        lambda wait: wait["held_until"],
+    ):
+        candidates = [wait for wait in candidates if wanted(wait)] or candidates
+    if len(candidates) > 1 and not is_shown:
+        raise _ambiguous(agent, candidates)
+    return candidates[0]
+
+
+def _ambiguous(agent: Json, waits: Sequence[Json]) -> BadRequest:
+    """Several requests are open, and the command does not say which one it answers."""
+    listed = "\n".join(f"  -w {wait['id']}  {cut(wait_text(wait), MAX_LISTED)}" for wait in waits)
+    message = f"{agent['name']} has {len(waits)} open requests. Nothing was answered."
+    return BadRequest("several_waits", message, f"Say which one:\n{listed}")
+
+
+def _mismatch(answer: str, wait: Json) -> tuple[str, str]:
+    """Why a wait takes no answer of this kind, and what to use instead; both empty if it does."""
+    if wait["kind"] == "dialog":
+        return "shows a dialog that can be answered only in its terminal.", "Use `headspace jump {name}`."
+    if wait["kind"] == "question" and not wait["held_until"] and not wait["questions"]:
+        return "asks in plain text.", "Use `headspace send {name} TEXT`."
+    return _OTHER_COMMANDS.get((answer, wait["kind"]), ("", ""))
 
 
 def _send_answer(target: _Target, answer: Json, as_json: bool, then: Sequence[output.Line] = ()) -> None:

@@ -29,7 +29,7 @@ COMMANDS = (
     Command("restart", ".new:restart", "Start the client of agents again."),
     Command("peek", ".peek:peek", "Show the screen of an agent, without going there."),
     Command("jump", ".control:jump", "Switch to the tmux pane of an agent.", ("attach",)),
-    Command("send", ".control:send", "Type a prompt into the terminal of an agent."),
+    Command("send", ".send:send", "Type a prompt into the terminal of an agent, or of several."),
     Command("interrupt", ".control:interrupt", "Press Esc in the terminal of an agent."),
     Command("stop", ".stop:stop", "End the client of an agent."),
     Command("archive", ".stop:archive", "Take ended agents off the board."),
@@ -66,6 +66,22 @@ COMMANDS = (
 
 GROUPS = (
     Group(
+        "queue",
+        "List prompts that wait until their agent is idle.",
+        (Command("cancel", ".queue:cancel", "Cancel the prompts that wait for an agent, or one of them."),),
+        ".queue:list_queue",
+    ),
+    Group(
+        "prompt",
+        "Save prompts that you send often.",
+        (
+            Command("save", ".saved_prompts:save", "Save a prompt under a name, for `headspace send --saved`."),
+            Command("list", ".saved_prompts:list_prompts", "List the saved prompts."),
+            Command("show", ".saved_prompts:show", "Print a saved prompt."),
+            Command("remove", ".saved_prompts:remove", "Remove a saved prompt."),
+        ),
+    ),
+    Group(
         "effort",
         "Manage efforts: work that spans several sessions.",
         (
@@ -79,6 +95,16 @@ GROUPS = (
             Command("inject", ".efforts:inject", "Queue a text for the next step of the agent."),
             Command("dehydrate", ".efforts:dehydrate", "Store the handover for the next session."),
             Command("finish", ".efforts:finish", "Finish an effort."),
+        ),
+    ),
+    Group(
+        "worktree",
+        "Manage the git worktrees of agents.",
+        (
+            Command("list", ".worktrees:list_all", "List the worktrees of this repository."),
+            Command("merge", ".worktrees:merge_work", "Merge the work of a worktree into its base."),
+            Command("rebase", ".worktrees:rebase_work", "Rebase the branch of a worktree onto its base."),
+            Command("remove", ".worktrees:remove_worktree", "Remove a worktree and its branch, if no work is lost."),
         ),
     ),
     Group(

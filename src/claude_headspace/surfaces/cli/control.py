@@ -1,18 +1,18 @@
-"""CLI commands that act on the terminal of an agent: `jump`, `send`, `interrupt`."""
+"""CLI commands that act on the terminal of an agent: `jump`, `interrupt`."""
 
+import os
+import shlex
 import subprocess
 import sys
-import uuid
-from typing import Annotated
+from collections.abc import Sequence
 
 from claude_headspace.config import find_paths
+from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
-from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
-from claude_headspace.surfaces.cli.choose import ask_text, choose_agent
-from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples, read_text
+from claude_headspace.surfaces.cli.choose import choose_agent
+from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
-from claude_headspace.surfaces.text.formatting import clean_text
-from claude_headspace.surfaces.text.labels import interrupt_result, send_result
+from claude_headspace.surfaces.text.labels import interrupt_result
 from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
 
 
@@ -25,33 +25,15 @@ def jump(agent: AgentArgument = None) -> None:
     refuse_in_demo(find_paths())
     done = TerminalActions().jump(choose_agent(ApiClient.local(), agent))
     if done.foreground:
+        _require_terminal(done.foreground)
         sys.exit(subprocess.run(done.foreground, check=False).returncode)
 
 
-@examples(
-    'headspace send calm-otter "Run the tests again."',
-    "git diff | headspace send calm-otter -",
-    "headspace send calm-otter --keep-draft /compact",
-)
-def send(
-    agent: AgentArgument = None,
-    text: Annotated[list[str] | None, Argument("TEXT", help="The text; - reads standard input.")] = None,
-    keep_draft: Annotated[
-        bool, Option("--keep-draft", help="Put a draft in the input box aside, and restore it afterwards.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Type a prompt into the terminal of an agent.
-
-    The text is typed once, and only if the client of the agent still runs in its pane, is ready for a prompt and has no
-    draft in its input box. The command waits a few seconds for the agent to confirm that it received the text.
-    """
-    refuse_in_demo(find_paths())
-    client = ApiClient.local()
-    target = choose_agent(client, agent, first=("idle",), acts=True)
-    words = read_text(" ".join(text)) if text else ask_text(f"Prompt to {clean_text(target['name'])}", "TEXT")
-    sent = client.send(target["id"], words, uuid.uuid4().hex, keep_draft=keep_draft)
-    output.write_result(sent, as_json, lambda sent, _: [output.line(send_result(sent))])
+def _require_terminal(command: Sequence[str]) -> None:
+    """Raise `BadRequest` if a program that needs a terminal would not get one."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"):
+        hint = f"In a terminal, run: {shlex.join(command)}"
+        raise BadRequest("no_terminal", "The pane can be shown only in a terminal, and this command has none.", hint)
 
 
 @examples("headspace interrupt calm-otter")

@@ -38,8 +38,8 @@ Clients = Annotated[
     Option(
         "--client",
         metavar="NAME",
-        help=f"Only this client; repeatable: {', '.join(CLIENTS)}. Default: Claude Code and every client on this "
-        "machine.",
+        help=f"Only this client; repeatable: {', '.join(CLIENTS)}. Default: every client on this machine, or "
+        "Claude Code if there is none.",
     ),
 ]
 

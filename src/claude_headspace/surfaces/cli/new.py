@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from claude_headspace.clients.command_lines import chosen_options, split_client
-from claude_headspace.config import find_paths, load_settings
+from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, ForwardedArguments, Option
@@ -16,8 +16,7 @@ from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complet
 from claude_headspace.surfaces.cli.run import run
 from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exactly
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
-from claude_headspace.surfaces.launch.detached import Launcher, NewAgent
-from claude_headspace.surfaces.launch.start_client import worker_environment
+from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
 from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import stop_result
 from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
@@ -72,7 +71,7 @@ def new(
         arguments=tuple(forwarded),
     )
     api = ApiClient.local()
-    _show(_launcher(api).new(wanted, _names(api)), "was started", as_json=as_json, attach=attach)
+    _show(local_launcher(find_paths(), api).new(wanted), "was started", as_json=as_json, attach=attach)
 
 
 @examples(
@@ -105,7 +104,7 @@ def fork(
         permission_mode=permission_mode,
         arguments=tuple(arguments),
     )
-    made = _launcher(api).fork(source, wanted, _names(api))
+    made = local_launcher(find_paths(), api).fork(source, wanted)
     _show(made, f"continues the conversation of {source['name']}", as_json=as_json, attach=attach)
 
 
@@ -141,17 +140,7 @@ def _restart(api: ApiClient, agent: Json, *, yes: bool) -> Json:
         stopped = api.stop(agent["id"])
         if stopped["state"] != "ended":
             raise BadRequest("not_ended", stop_result(stopped), "Nothing was started.")
-    return _launcher(api).resume(api.agent(agent["id"]))
-
-
-def _launcher(api: ApiClient) -> Launcher:
-    paths = find_paths()
-    return Launcher(paths, worker_environment(), load_settings(paths).host_name, api.agent)
-
-
-def _names(api: ApiClient) -> list[str]:
-    """The names that a new agent cannot have."""
-    return [each["name"] for each in api.agents() if each["state"] != "ended"]
+    return local_launcher(find_paths(), api).resume(api.agent(agent["id"]))
 
 
 def _require_directory(path: str) -> None:

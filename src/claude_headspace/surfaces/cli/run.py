@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.command_lines import (
     fork_arguments,
     headless_arguments,
+    program_of,
     resume_arguments,
     split_client,
     start_arguments,
@@ -27,6 +28,14 @@ from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import ForwardedArguments, Option
 from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, examples
+from claude_headspace.surfaces.cli.worktree_run import (
+    BaseOption,
+    KeepWorktreeOption,
+    WorktreeOption,
+    enter_worktree,
+    offer,
+    undo_if_refused,
+)
 from claude_headspace.surfaces.client.api_client import ApiClient, follow
 from claude_headspace.surfaces.client.role_preview import has_roles, role_problem
 from claude_headspace.surfaces.client.socket_client import send_command
@@ -44,6 +53,8 @@ from claude_headspace.surfaces.launch.start_client import (
 )
 from claude_headspace.surfaces.launch.supervise import Supervisor, reject_session_options
 
+SIGNALLED = 128
+"""Exit codes above it mean that a signal ended the client."""
 MAX_REASON = 200
 """Characters of the reason for the end of an agent."""
 
@@ -54,6 +65,7 @@ MAX_REASON = 200
     "headspace run --name login-fix --model opus",
     'headspace run -d "Fix the flaky test"',
     'headspace run --supervise --prompt "Fix the flaky test"',
+    'headspace run --worktree login-fix --prompt "Fix the login"',
 )
 def run(
     arguments: ForwardedArguments,
@@ -69,6 +81,9 @@ def run(
     detached: Annotated[
         bool, Option("--detached", "-d", help="Start in a new tmux session without attaching to it.")
     ] = False,
+    worktree: WorktreeOption = None,
+    base: BaseOption = None,
+    keep_worktree: KeepWorktreeOption = False,
     headless: Annotated[bool, Option("--headless", hidden=True)] = False,
     fork: Annotated[str, Option("--fork", metavar="SESSION", hidden=True)] = "",
     job: Annotated[Path | None, Option("--job", hidden=True)] = None,
@@ -76,9 +91,10 @@ def run(
     """Start a client as a registered agent.
 
     The first argument can name the client: claude, codex, opencode, copilot or gemini. Without a name, Claude Code is
-    started. Inside tmux the agent runs in this pane, otherwise in a new tmux session. All further arguments are passed
-    to the client. Exits with the code of the client, or with 3 without a daemon, 4 if the daemon rejects the agent, 126
-    if the program of the client cannot be run, 127 if it is not installed.
+    started. Inside tmux the agent runs in this pane, otherwise in a new tmux session. With --worktree it works in its
+    own git worktree, on its own branch; when it ends, its work can be merged, rebased or removed. All further arguments
+    are passed to the client. Exits with the code of the client, or with 3 without a daemon, 4 if the daemon rejects the
+    agent, 126 if the program of the client cannot be run, 127 if it is not installed.
     """
     if job is not None:
         _run_job(job)
@@ -89,10 +105,13 @@ def run(
         reject_session_options(client.name, forwarded)
     api, program = ApiClient.local(), find_program(client)
     inside = bool(os.environ.get("TMUX"))
+    place = enter_worktree(api, worktree, base) if worktree is not None else None
+    name = name or (place.agent_name if place else "")
     attributes = {"name": name, "role": role, "mode": mode, "mission": mission}
     if detached or (not inside and not here and tmux.is_installed() and sys.stdin.isatty()):
-        options = {**attributes, "prompt": prompt}
+        options = {**attributes, "prompt": prompt, "worktree": place.branch if place else ""}
         given = [f"--{key}={value}" for key, value in options.items() if value] + ["--supervise"] * supervise
+        given += ["--keep-worktree"] * (place is not None and (detached or keep_worktree))
         _run_in_new_session(["run", client.name, *given, "--here", *forwarded], name, detached=detached)
 
     def command(text: str) -> list[str]:
@@ -102,7 +121,22 @@ def run(
 
     if fork:
         attributes["forked_session"] = fork
-    _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
+    with undo_if_refused(place):
+        ended = _launch(api, client, command, prompt, supervise=supervise, headless=headless, **attributes)
+    if place is not None and not keep_worktree and not ended.was_asked:
+        offer(place)
+    sys.exit(ended.code)
+
+
+class Ended(NamedTuple):
+    """How a client ended."""
+
+    code: int
+    pid: int
+    why: str = ""
+    """The last line of its error output, if that is kept."""
+    was_asked: bool = False
+    """Whether a signal asked it to end."""
 
 
 def _launch(
@@ -114,7 +148,7 @@ def _launch(
     supervise: bool,
     headless: bool,
     **attributes: str | None,
-) -> None:
+) -> Ended:
     """Register the agent, run its client here, and report its end. `command` makes the command for a first prompt."""
     role, mode, mission = (attributes.get(name) for name in ("role", "mode", "mission"))
     _warn_about_role(role)
@@ -135,14 +169,15 @@ def _launch(
         return ClientProcess(command(text), env, directory, keeps_errors=headless)
 
     try:
-        code, pid, why = _run_supervised(agent["id"], start) if supervise else _run_once(start)
+        ended = _run_supervised(agent["id"], start) if supervise else _run_once(start)
     except ClientUnusable as error:
         with suppress(HeadspaceError):
             _report_not_started(api, agent["id"], mission, error)
         raise
+    reason = f"exited with {ended.code}"
     with suppress(HeadspaceError):
-        api.close(agent["id"], _cut(f"exited with {code}: {why}" if why and code else f"exited with {code}"), pid)
-    sys.exit(code)
+        api.close(agent["id"], _cut(f"{reason}: {ended.why}" if ended.why and ended.code else reason), ended.pid)
+    return ended
 
 
 def _report_not_started(api: ApiClient, agent_id: str, mission: str | None, error: HeadspaceError) -> None:
@@ -177,20 +212,21 @@ def _warn_about_role(role: str | None) -> None:
         echo(problem, is_error=True)
 
 
-def _run_once(start: Callable[[str | None], ClientProcess]) -> tuple[int, int, str]:
-    """Run one client; its exit code, its pid, and the last line of its error output, if that is kept."""
+def _run_once(start: Callable[[str | None], ClientProcess]) -> Ended:
+    """Run one client."""
     process = start(None)
     code = process.wait()
-    return code, process.pid, process.last_error
+    return Ended(code, process.pid, process.last_error, process.was_asked_to_end)
 
 
-def _run_supervised(agent_id: str, start: Callable[[str | None], ClientProcess]) -> tuple[int, int, str]:
-    """Run clients until one ends with context left; its exit code and its pid."""
+def _run_supervised(agent_id: str, start: Callable[[str | None], ClientProcess]) -> Ended:
+    """Run clients until one ends with context left."""
     supervisor = Supervisor(ApiClient.local, agent_id)
     messages = follow(ApiClient.local, None, ["effort_changed"], agent_id=agent_id, on_reconnect=supervisor.check_all)
     effort_ids = (message.data["effort"]["id"] for message in messages if message.type == "effort_changed")
     threading.Thread(target=supervisor.check_each, args=(effort_ids,), daemon=True).start()
-    return *supervisor.run(start, pause), ""
+    code, pid = supervisor.run(start, pause)
+    return Ended(code, pid, was_asked=code > SIGNALLED)
 
 
 def _run_in_new_session(arguments: Sequence[str], name: str, *, detached: bool) -> None:
@@ -240,6 +276,34 @@ def resume(
     client = find_client(found["client"])
     session_id, directory, variables = resume_target(found, load_settings(find_paths()).host_name)
     mode = found["mode"] if found["mode"] != INTERACTIVE else None
-    env = client_environment(client, api.url, new_headspace_id(), tmux.current_session(), found["role"], mode)
+    headspace_id, session = new_headspace_id(), tmux.current_session()
+    env = client_environment(client, api.url, headspace_id, session, found["role"], mode)
     command = [find_program(client), *resume_arguments(client.name, session_id, arguments, prompt)]
-    sys.exit(ClientProcess(command, {**env, **variables}, directory).wait())
+
+    def start(_restart_prompt: str | None = None) -> ClientProcess:
+        return ClientProcess(command, {**env, **variables}, directory)
+
+    if program_of(client.name).reports_resume:
+        sys.exit(start().wait())
+    where = {"headspace_id": headspace_id, "tmux_session": session, "tmux_pane": os.environ.get("TMUX_PANE")}
+    sys.exit(_run_reported(api, found["id"], where, start))
+
+
+def _run_reported(
+    api: ApiClient, agent_id: str, where: dict[str, str | None], start: Callable[[str | None], ClientProcess]
+) -> int:
+    """Run a resumed client that does not report itself before its next prompt; its exit code.
+
+    Without these reports the agent would be shown as ended until then, so that they are no condition for the start.
+    """
+    with suppress(HeadspaceError):
+        api.resume(agent_id, **where, wrapper_pid=os.getpid())
+    try:
+        ended = _run_once(start)
+    except ClientUnusable as error:
+        with suppress(HeadspaceError):
+            api.close(agent_id, _cut(f"not started: {error.message}"), None)
+        raise
+    with suppress(HeadspaceError):
+        api.close(agent_id, f"exited with {ended.code}", ended.pid)
+    return ended.code

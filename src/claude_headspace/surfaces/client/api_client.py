@@ -200,6 +200,11 @@ class ApiClient:
         given = {name: value for name, value in more.items() if value is not None}
         return self._post("/api/agents", Scope.ACT, {"headspace_id": headspace_id, "cwd": cwd, **given})
 
+    def resume(self, reference: str, **where: str | int | None) -> Json:
+        """Report that an ended agent is being resumed."""
+        given = {name: value for name, value in where.items() if value is not None}
+        return self._post(_path("agents", reference, "resume"), Scope.ACT, given)
+
     def close(self, reference: str, reason: str, pid: int | None) -> Json:
         """Report that the client of an agent ended."""
         return self._post(_path("agents", reference, "close"), Scope.ACT, {"reason": reason, "pid": pid})
@@ -216,10 +221,16 @@ class ApiClient:
         """Report that a person has looked at an agent."""
         return self._post(_path("agents", reference, "seen"), Scope.ACT, {})
 
-    def send(self, reference: str, text: str, send_id: str, *, keep_draft: bool = False) -> Json:
-        """Type a prompt into the terminal of an agent. Idempotent by `send_id`."""
-        body = {"text": text, "id": send_id, "keep_draft": keep_draft}
+    def send(
+        self, reference: str, text: str, send_id: str, *, keep_draft: bool = False, when_idle: bool = False
+    ) -> Json:
+        """Type a prompt into the terminal of an agent, now or when it is idle. Idempotent by `send_id`."""
+        body = {"text": text, "id": send_id, "keep_draft": keep_draft, "when_idle": when_idle}
         return self._post(_path("agents", reference, "send"), Scope.ACT, body, SEND_SECONDS)
+
+    def cancel_prompt(self, reference: str, prompt_id: str) -> Json:
+        """Remove a pending prompt of an agent, by its id or the beginning of its id."""
+        return self._post(_path("agents", reference, "prompts", prompt_id, "cancel"), Scope.ACT, {})
 
     def start_mission(self, goal: str, cwd: str, mode: str, **more: str | None) -> Json:
         """Register a mission, with a placeholder for the agent that will work on it."""

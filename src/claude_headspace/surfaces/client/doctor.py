@@ -24,6 +24,7 @@ from claude_headspace.clients.hook_checks import Check, failed, ok, warning
 from claude_headspace.clients.hook_files import HOOK_SCRIPT, HookFiles, read_conf, script_text
 from claude_headspace.clients.hook_inspection import INSTALL
 from claude_headspace.clients.installation import INSTALLERS
+from claude_headspace.clients.session_databases import SESSION_DATABASES
 from claude_headspace.clients.transcripts import TRANSCRIPT_FILES
 from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
@@ -332,6 +333,9 @@ def _wait_for(look: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | Non
 
 def _transcripts(client: str, path: Path, paths: Paths) -> Iterator[Check]:
     roots = [root for root in TRANSCRIPT_FILES[client].roots(path) if root.exists()]
+    if client in SESSION_DATABASES:
+        yield _session_database(client, path)
+        return
     if not roots:
         yield ok("transcripts", "none yet")
         return
@@ -344,6 +348,18 @@ def _transcripts(client: str, path: Path, paths: Paths) -> Iterator[Check]:
     else:
         yield ok("transcripts", "readable")
     yield from _sessions_without_hooks(client, roots, paths)
+
+
+def _session_database(client: str, path: Path) -> Check:
+    """The database that a client keeps its sessions in, instead of transcripts."""
+    kind = SESSION_DATABASES[client]
+    found = [database for database in kind.databases(path) if database.exists()]
+    if not found:
+        return ok("sessions", "no database yet")
+    if unreadable := [database for database in found if not os.access(database, os.R_OK)]:
+        return failed("sessions", f"{unreadable[0]} is not readable", "Check its owner and permissions.")
+    number = sum(len(kind.list_sessions(database)) for database in found)
+    return ok("sessions", f"{count(number, 'session')} in {', '.join(map(str, found))}")
 
 
 def _sessions_without_hooks(client: str, roots: Sequence[Path], paths: Paths) -> Iterator[Check]:

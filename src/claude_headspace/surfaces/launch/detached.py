@@ -18,10 +18,11 @@ from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.catalog import DEFAULT
 from claude_headspace.clients.client import Capability
 from claude_headspace.clients.command_lines import check_resumed_prompt, chosen_options
-from claude_headspace.config import Paths
+from claude_headspace.config import Paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.kernel.names import suggest_names
 from claude_headspace.outputs import tmux
+from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.launch.start_client import (
     Job,
     find_program,
@@ -29,6 +30,7 @@ from claude_headspace.surfaces.launch.start_client import (
     open_session,
     resume_target,
     tmux_name,
+    worker_environment,
 )
 
 START_SECONDS = 20.0
@@ -58,25 +60,27 @@ class NewAgent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """Starts agents from one place: its paths, its environment, its machine, and how it finds agents."""
+    """Starts agents from one place: its paths, its environment, its machine, and the agents."""
 
     paths: Paths
     env: Mapping[str, str]
     host: str
     find: FindAgent
+    names: Callable[[], Collection[str]]
+    """The names that a new agent cannot have."""
 
-    def new(self, wanted: NewAgent, taken: Collection[str]) -> Json:
-        """Start an agent; the agent as soon as it is registered. `taken`: names of other agents."""
-        return self._start(wanted, taken, [])
+    def new(self, wanted: NewAgent) -> Json:
+        """Start an agent; the agent as soon as it is registered."""
+        return self._start(wanted, [])
 
-    def fork(self, agent: Json, wanted: NewAgent, taken: Collection[str]) -> Json:
+    def fork(self, agent: Mapping[str, Any], wanted: NewAgent) -> Json:
         """Continue the conversation of an agent as another agent. Its directory and client are used."""
         session_id, directory, variables = fork_target(agent, self.host)
         check_resumed_prompt(agent["client"], wanted.prompt)
         wanted = msgspec.structs.replace(wanted, directory=directory, client=agent["client"])
-        return self._start(wanted, taken, [f"--fork={session_id}"], variables)
+        return self._start(wanted, [f"--fork={session_id}"], variables)
 
-    def resume(self, agent: Json, prompt: str = "") -> Json:
+    def resume(self, agent: Mapping[str, Any], prompt: str = "") -> Json:
         """Resume an ended agent; the agent as soon as its client runs."""
         _, directory, _ = resume_target(agent, self.host)
         check_resumed_prompt(agent["client"], prompt)
@@ -84,15 +88,14 @@ class Launcher(msgspec.Struct, frozen=True):
         given = ["resume", agent["id"], *([f"--prompt={prompt}"] if prompt else [])]
         return self._open(agent["id"], agent["name"], Job(given, dict(self.env)), directory)
 
-    def _start(
-        self, wanted: NewAgent, taken: Collection[str], more: list[str], variables: Mapping[str, str] | None = None
-    ) -> Json:
+    def _start(self, wanted: NewAgent, more: list[str], variables: Mapping[str, str] | None = None) -> Json:
         client = find_client(wanted.client)
         require(client.name, Capability.RUN)
         find_program(client)
         if not Path(wanted.directory).is_dir():
             raise BadRequest("no_directory", f"There is no directory {wanted.directory}.", "Nothing was started.")
         options = chosen_options(client.name, wanted.model, wanted.permission_mode)
+        taken = self.names()
         name = wanted.name or free_name(taken)
         if name in taken:
             raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
@@ -122,6 +125,15 @@ class Launcher(msgspec.Struct, frozen=True):
         raise HeadspaceError(
             "not_started", f"{name} was not started: its client ended at once, or did not report.", _AFTER_FAILURE
         )
+
+
+def local_launcher(paths: Paths, api: ApiClient) -> Launcher:
+    """Starts agents from this process, with its environment."""
+
+    def names() -> list[str]:
+        return [each["name"] for each in api.agents() if each["state"] != "ended"]
+
+    return Launcher(paths, worker_environment(), load_settings(paths).host_name, api.agent, names)
 
 
 _AFTER_FAILURE = "Start it with `headspace run --here` in its directory, which shows the reason."

@@ -23,8 +23,9 @@ import msgspec
 from claude_headspace.clients import environment
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.client import Capability, Client
-from claude_headspace.clients.command_lines import config_dir_of
+from claude_headspace.clients.command_lines import config_dir_of, shared_session_hint
 from claude_headspace.clients.config_dirs import config_variables, default_config_dirs
+from claude_headspace.clients.processes import shares_process
 from claude_headspace.config import Paths
 from claude_headspace.errors import BadRequest, ClientMissing, ClientUnusable, HeadspaceError
 from claude_headspace.outputs import tmux
@@ -175,8 +176,7 @@ def resume_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
     """The session to resume, its directory and its variables. Raises an error if the agent cannot be resumed."""
     require(agent["client"], Capability.RESUME)
     if agent["state"] != "ended":
-        name = agent["name"]
-        raise BadRequest("not_ended", f"{name} is still running.", f"`headspace jump {name}` switches to it.")
+        raise BadRequest("not_ended", f"{agent['name']} is still running.", _running_hint(agent))
     return _session_target(agent, host)
 
 
@@ -204,6 +204,18 @@ def _session_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
             "no_directory", f"The directory of {name} no longer exists: {directory}.", "Nothing was started."
         )
     return agent["session_id"], directory, _config_variables(agent)
+
+
+def _running_hint(agent: Json) -> str:
+    """How to get to an agent that runs."""
+    if agent["tmux"]["pane"]:
+        return f"`headspace jump {agent['name']}` switches to it."
+    return closed_terminal_hint(agent) or "Use the terminal that shows it: Headspace does not know which one that is."
+
+
+def closed_terminal_hint(agent: Json) -> str:
+    """How to open an agent again whose terminal may be closed, while a process shared between terminals runs it."""
+    return shared_session_hint(agent["client"], agent["session_id"]) if shares_process(agent["pid"]) else ""
 
 
 def _is_directory(path: str | None) -> bool:

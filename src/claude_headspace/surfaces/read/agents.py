@@ -10,7 +10,7 @@ from claude_headspace.clients.hooks import hook_names
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.agent import Agent, AgentState, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
-from claude_headspace.kernel.facts import Event, PermissionAsked, ToolStarted, TurnStopped
+from claude_headspace.kernel.facts import Event, Fact, PermissionAsked, ToolStarted, TurnClosed, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import Time, iso
 from claude_headspace.kernel.views.agent import AgentView, agent_view
@@ -221,7 +221,7 @@ class WaitQueries:
         if wait.tool is None:
             return None
         opener = self._opener(wait)
-        if opener is not None and _is_about(opener, wait):
+        if opener is not None and opener.tool is not None and _is_about(opener, wait):
             return opener
         between = EventFilter(
             names=hook_names({HookKind.PERMISSION, HookKind.BEFORE_TOOL}),
@@ -234,7 +234,7 @@ class WaitQueries:
     def message_of(self, wait: Wait) -> str | None:
         """The whole reply that ended with the question of a wait; None if the wait is another one."""
         opener = self._opener(wait) if wait.asked_in_text else None
-        message = opener.fact.message if opener is not None and isinstance(opener.fact, TurnStopped) else None
+        message = _last_words(opener.fact) if opener is not None else None
         return message if message is not None and wait.text in message else None
 
     def _opener(self, wait: Wait) -> Event | None:
@@ -245,6 +245,14 @@ class WaitQueries:
     def answer_to(self, wait: Wait) -> Answer | None:
         """The answer that a wait received."""
         return find_answer(self._reader, wait)
+
+
+def _last_words(fact: Fact) -> str | None:
+    """What a turn ended with: what the client asks at its end, or the reply."""
+    end = fact.end if isinstance(fact, TurnClosed) else fact
+    if not isinstance(end, TurnStopped):
+        return None
+    return end.ask.text if end.ask is not None else end.message
 
 
 def _is_about(event: Event, wait: Wait) -> bool:

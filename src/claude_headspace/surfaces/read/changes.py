@@ -78,7 +78,7 @@ class ChangeQueries:
 
     def by_tools(self, scope: Scope) -> ToolChanges:
         """The changes by tool calls, assembled by file."""
-        pages, root = _Pages(self._reader, scope), scope.agent.project.root
+        pages, root = _Pages(self._reader, scope), scope.agent.root
         edits = pages.edits()
         return ToolChanges(assemble(edits, root), pages.complete, final_digests(edits, root))
 

@@ -9,6 +9,9 @@ from claude_headspace.clients.client import Capability, Client
 from claude_headspace.clients.tools import FILE_KINDS, KNOWN_TOOLS
 from claude_headspace.surfaces.text.formatting import Json
 
+NOT_HELD = "Headspace did not run when the dialog opened, or does not wait for answers."
+"""Why a dialog that Headspace could have answered cannot be answered, if no other reason is recorded."""
+
 
 class CapabilityView(msgspec.Struct, frozen=True):
     """Something that a client can or cannot do."""
@@ -109,7 +112,21 @@ def message_limit(client: str, kind: str) -> str:
 
 def answer_limit(agent: Json, wait: Json) -> str:
     """Why a wait can be answered only in the terminal; empty if it can be answered, or if nothing is known."""
-    return wait.get("obstacle") or limit(agent, answering(wait["kind"]))
+    known = wait.get("obstacle") or limit(agent, answering(wait["kind"]))
+    return known or (NOT_HELD if _was_never_held(agent, wait) else "")
+
+
+def _was_never_held(agent: Json, wait: Json) -> bool:
+    """Whether a dialog of a client whose hooks can be held was not held. A question in plain text has no dialog."""
+    found = CLIENTS.get(agent["client"])
+    has_dialog = wait["kind"] in ("permission", "plan", "elicitation") or bool(wait.get("questions"))
+    return (
+        found is not None
+        and bool(found.held)
+        and has_dialog
+        and not wait.get("held_until")
+        and not wait.get("answered")
+    )
 
 
 def has_several_clients(agents: Iterable[Json]) -> bool:

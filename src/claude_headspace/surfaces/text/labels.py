@@ -75,11 +75,16 @@ def note_text(agent: Json, now: datetime) -> str:
 
 
 def badges(agent: Json) -> list[str]:
-    """Badges of an agent: its mode if it works on a mission, and the number of finished workers."""
+    """Badges of an agent: its mode on a mission, the number of finished workers, and its pending prompts."""
     news = len(agent.get("news") or ())
+    prompts = agent.get("pending_prompts") or ()
+    failed = sum(1 for prompt in prompts if prompt["status"] == "failed")
+    waiting = len(prompts) - failed
     return [
         *([agent["mode"]] if agent.get("mission") and agent.get("mode") else []),
         *([f"{count(news, 'worker')} finished"] if news else []),
+        *([f"{count(waiting, 'prompt')} pending"] if waiting else []),
+        *([f"{count(failed, 'prompt')} not sent"] if failed else []),
     ]
 
 
@@ -98,7 +103,12 @@ def _waiting(agent: Json) -> str:
     if not waits:
         return state_text("waiting", agent.get("waiting_for"))
     more = f" (and {len(waits) - 1} more)" if len(waits) > 1 else ""
-    return wait_text(waits[-1]) + more
+    return wait_text(first_wait(waits)) + more
+
+
+def first_wait(waits: Sequence[Json]) -> Json:
+    """The wait that every surface names first: the oldest without an answer, as clients show their dialogs."""
+    return next((wait for wait in waits if not wait.get("answered")), waits[0])
 
 
 def wait_text(wait: Json) -> str:
@@ -269,6 +279,7 @@ _SENT = {
     "confirmed": "{agent} received the prompt.",
     "typed": "Typed into the terminal of {agent}; not confirmed yet.",
     "duplicate": "{agent} already received this prompt.",
+    "pending": "Queued for {agent}: it is sent when the agent is idle.",
 }
 
 
@@ -305,6 +316,7 @@ COMPONENT_LABELS = {
     "writer": "event queue",
     "reconciler": "session checks",
     "conversations": "mission results",
+    "prompts": "pending prompts",
     "holds": "open requests",
     "answers": "open dialogs",
 }

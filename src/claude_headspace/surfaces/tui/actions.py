@@ -14,11 +14,23 @@ from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
-from claude_headspace.surfaces.launch.start_client import Job, open_window, resume_target, tmux_name
+from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
+from claude_headspace.surfaces.launch.start_client import (
+    Job,
+    closed_terminal_hint,
+    open_window,
+    resume_target,
+    tmux_name,
+)
+from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
-from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result
+from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result, stop_result
+
+MAX_HITS = 30
+"""How many search results are loaded."""
 
 
 class ActionResult(NamedTuple):
@@ -49,11 +61,41 @@ class Actions(Protocol):
     def resume(self, agent: Json) -> ActionResult:
         """Resume an ended agent."""
 
+    def new(self, wanted: NewAgent) -> ActionResult:
+        """Start an agent in a tmux session of its own."""
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        """Continue the agent's conversation as another agent."""
+
+    def stop(self, agent: Json) -> ActionResult:
+        """End the agent's client."""
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        """Give the agent another name."""
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        """Set the agent's note; an empty text removes it."""
+
+    def archive(self, agent: Json) -> ActionResult:
+        """Take the ended agent off the board."""
+
     def changes(self, agent: Json) -> Json:
         """What the agent changed."""
 
     def preview(self, agent: Json) -> Preview:
         """What the agent shows now."""
+
+    def search(self, text: str) -> Json:
+        """Search results, best first."""
+
+    def find(self, agent_id: str) -> Json:
+        """An agent by its id, also if it is not on the board."""
+
+    def load_view(self) -> BoardView:
+        """How the user wants to see the board."""
+
+    def save_view(self, view: BoardView) -> None:
+        """Store how the user wants to see the board."""
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent."""
@@ -121,8 +163,18 @@ class TerminalActions:
         if agent["state"] == "ended":
             name = agent["name"]
             raise BadRequest("agent_ended", f"{name} has ended.", f"Use `headspace resume {name}`.")
-        pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
-        return ActionResult("", tmux.show_pane(pane, self._env))
+        return ActionResult("", tmux.show_pane(self._find_pane(agent), self._env))
+
+    def _find_pane(self, agent: Json) -> tmux.Pane:
+        """The pane of an agent that runs. Before its client has reported, only the pane that it was started in."""
+        pane_id = agent["tmux"]["pane"]
+        if pane_id and agent["pid"] is None:
+            return tmux.find_pane(tmux.server_socket(None, self._env), pane_id)
+        try:
+            return tmux.find_agent_pane(agent["name"], pane_id, agent["pid"], self._env)
+        except tmux.Refused as refusal:
+            hint = closed_terminal_hint(agent) if refusal.code == "no_pane" else ""
+            raise BadRequest(refusal.code, refusal.message, f"{refusal.hint} {hint}".strip()) from refusal
 
     def send(self, agent: Json, text: str) -> ActionResult:
         refuse_in_demo(self._paths)
@@ -149,12 +201,53 @@ class TerminalActions:
         open_window(self._paths, tmux_name(agent["name"]), Job(arguments, dict(self._env)), directory)
         return ActionResult(f"{agent['name']} resumes in a new window.")
 
+    def new(self, wanted: NewAgent) -> ActionResult:
+        refuse_in_demo(self._paths)
+        made = local_launcher(self._paths, self._client()).new(wanted)
+        return ActionResult(f"{made['name']} was started in a tmux session of its own.")
+
+    def fork(self, agent: Json, prompt: str) -> ActionResult:
+        refuse_in_demo(self._paths)
+        wanted = NewAgent(directory="", prompt=prompt)
+        made = local_launcher(self._paths, self._client()).fork(agent, wanted)
+        return ActionResult(f"{made['name']} continues the conversation of {agent['name']}.")
+
+    def stop(self, agent: Json) -> ActionResult:
+        refuse_in_demo(self._paths)
+        return ActionResult(stop_result(self._client().stop(agent["id"])))
+
+    def rename(self, agent: Json, name: str) -> ActionResult:
+        after = self._client().rename(agent["id"], name)
+        return ActionResult(f"Renamed {agent['name']} to {after['name']}.")
+
+    def note(self, agent: Json, text: str) -> ActionResult:
+        self._client().note(agent["id"], text)
+        return ActionResult(f"{agent['name']}: {text}" if text else f"Removed the note of {agent['name']}.")
+
+    def archive(self, agent: Json) -> ActionResult:
+        self._client().archive(agent["id"])
+        return ActionResult(f"Archived {agent['name']}. `headspace archive --undo {agent['name']}` puts it back.")
+
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])
 
     def preview(self, agent: Json) -> Preview:
         read_turns = self._client().turns
         return read_preview(agent, self._host_name, read_turns, env=self._env)
+
+    def search(self, text: str) -> Json:
+        return self._client().search(text, limit=MAX_HITS)
+
+    def find(self, agent_id: str) -> Json:
+        return self._client().agent(agent_id)
+
+    def load_view(self) -> BoardView:
+        return load_view(self._paths)
+
+    def save_view(self, view: BoardView) -> None:
+        """Store a view. Without a writable disk it is valid until the end."""
+        with suppress(OSError):
+            save_view(self._paths, view)
 
     def mark_seen(self, agent: Json) -> None:
         """Record that the user has looked at the agent. Errors are ignored."""

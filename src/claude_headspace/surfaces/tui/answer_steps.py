@@ -69,11 +69,11 @@ def answer_form(wait: Json, no_message: str = "") -> AnswerForm:
 
 
 def answerable_wait(agent: Json) -> Json | None:
-    """The newest wait of an agent that can be answered through Headspace."""
+    """The first wait of an agent that can be answered through Headspace."""
     answerable = [
         wait for wait in agent["waits"] if wait["held_until"] and not wait["answered"] and wait["kind"] in _FORMS
     ]
-    return answerable[-1] if answerable else None
+    return answerable[0] if answerable else None
 
 
 def _permission(wait: Json, no_message: str) -> AnswerForm:

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.filter import LineFilter, NoColor
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -28,11 +29,11 @@ from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions, interrupt_refusal, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
+from claude_headspace.surfaces.tui.board_view_keys import BoardViewKeys
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
-from claude_headspace.surfaces.tui.navigation import Navigation
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
     detail_lines,
@@ -40,14 +41,21 @@ from claude_headspace.surfaces.tui.presentation.details import (
     evidence_lines,
 )
 from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, guards_line, header_line
+from claude_headspace.surfaces.tui.presentation.rows import (
+    GroupRow,
+    board_rows,
+    list_title,
+    needs_user,
+)
 from claude_headspace.surfaces.tui.preview import LivePreview, PreviewCalls
 from claude_headspace.surfaces.tui.store import Board, starts_needing_user
 from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLine
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
-    from claude_headspace.surfaces.tui.dialogs import Prompt, Typed
+    from claude_headspace.surfaces.tui.lifecycle import Lifecycle
     from claude_headspace.surfaces.tui.prompts import Prompts
+    from claude_headspace.surfaces.tui.search_panel import Found
 
 Result = TypeVar("Result")
 
@@ -71,7 +79,7 @@ class FeedUpdated(Message):
         return isinstance(message, FeedUpdated)
 
 
-class Top(Navigation):
+class Top(BoardViewKeys):
     """The board, full screen."""
 
     CSS_PATH = "top.tcss"
@@ -111,6 +119,7 @@ class Top(Navigation):
         self._once = once
         self._filter_text = ""
         self._shows_ended = True
+        self._view = actions.load_view()
         self._message: Line | None = None
         self._shows_why = False
         self._shows_preview = False
@@ -204,13 +213,14 @@ class Top(Navigation):
 
     def _show(self, *, redraw_details: bool = True) -> None:
         board = self.board
-        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended)
+        shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended, view=self._view)
         filtered = bool(board.agents) and not shown
         placeholder = empty_board_lines(
             loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width
         )
-        self.agents.show(shown, placeholder)
-        self.agents.border_title = f"agents {len(shown)}" if shown else "agents"
+        self.agents.pins = frozenset(self._view.pins)
+        self.agents.show(board_rows(shown, self._view), placeholder)
+        self.agents.border_title = list_title(len(shown), self._view)
         self.query_one("#header").refresh()
         self.query_one("#guards").display = bool(board.guard_problems)
         self.query_one("#guards").refresh()
@@ -322,8 +332,11 @@ class Top(Navigation):
         """Run an action on the selected agent, which also marks it as seen."""
         agent = self.agents.selected
         if agent is not None:
-            self._mark_seen(agent["id"])
-            self._run_in_thread(partial(work, agent), then or self._show_result)
+            self._run_on(agent, work, then or self._show_result)
+
+    def _run_on(self, agent: Json, work: Callable[[Json], ActionResult], then: Callable[[ActionResult], None]) -> None:
+        self._mark_seen(agent["id"])
+        self._run_in_thread(partial(work, agent), then)
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
         if event.is_double_click:
@@ -355,8 +368,11 @@ class Top(Navigation):
         return False
 
     def action_jump(self) -> None:
-        """Jump to the agent's pane, where the next keys go. An ended agent has none."""
+        """Jump to the agent's pane, where the next keys go. An ended agent has none. A group is folded."""
         agent = self.agents.selected
+        if isinstance(self.agents.selected_row, GroupRow):
+            self.action_fold()
+            return
         if not self._accepts_key(self._closing_guard):
             return
         if agent is not None and agent["state"] == "ended":
@@ -366,13 +382,37 @@ class Top(Navigation):
 
     def action_jump_to(self, number: int) -> None:
         """Select an agent by its number, and jump to it."""
-        if number <= len(self.agents.agents) and self._accepts_key(self._closing_guard):
-            self.agents.select(number - 1)
+        agent_id = self.agents.numbers.agent(number)
+        if agent_id is not None and self._accepts_key(self._closing_guard) and self.agents.select_agent(agent_id):
             self.action_jump()
 
     def action_resume(self) -> None:
         if self._accepts_key(self._closing_guard):
             self._run_on_selected(self._agent_actions.resume)
+
+    def action_lifecycle(self, what: str) -> None:
+        """Start, fork, stop, rename, note or archive an agent, after a dialog."""
+        agent = self.agents.selected
+        if not self._accepts_key(self._closing_guard):
+            return
+        if what == "new":
+            self._lifecycle.new(agent)
+        elif agent is not None:
+            getattr(self._lifecycle, what)(agent)
+
+    @cached_property
+    def _lifecycle(self) -> "Lifecycle":
+        from claude_headspace.surfaces.tui.lifecycle import Host, Lifecycle
+
+        return Lifecycle(self._agent_actions, Host(self._open_dialog, self._act, self._say, self._guard))
+
+    def _act(self, work: Callable[[], ActionResult], refuse: Callable[[HeadspaceError], None] | None = None) -> None:
+        def fail(error: HeadspaceError) -> None:
+            self._show_error(error)
+            if refuse is not None:
+                refuse(error)
+
+        self._run_in_thread(work, self._show_result, fail)
 
     def action_send(self) -> None:
         """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
@@ -386,32 +426,28 @@ class Top(Navigation):
     def _prompts(self) -> "Prompts":
         from claude_headspace.surfaces.tui.prompts import Prompts
 
-        return Prompts(self._open_prompt, self._send, self._say, self._palette_name)
+        return Prompts(self._open_dialog, self._send, self._say, self._palette_name)
 
-    def _open_prompt(self, prompt: "Prompt", then: Callable[["Typed | None"], None]) -> None:
+    def _open_dialog(self, dialog: Screen[Any], then: Callable[[Any], None]) -> None:
         if not self.screen.is_modal:
-            self.push_screen(prompt, then)
+            self.push_screen(dialog, then)
 
     def _send(self, agent: Json, text: str, refuse: Callable[[HeadspaceError], None]) -> None:
-        def fail(error: HeadspaceError) -> None:
-            self._show_error(error)
-            refuse(error)
-
         self._say(f"Sending to {agent['name']}…")
-        self._run_in_thread(partial(self._agent_actions.send, agent, text), self._show_result, fail)
+        self._act(partial(self._agent_actions.send, agent, text), refuse)
 
     def _say(self, text: str) -> None:
         self.show_message(Span(text, "dim"))
 
     def action_answer(self) -> None:
-        """Open the panel for the newest wait that can be answered here. For another, show the agent's screen."""
+        """Open the panel for the first wait that can be answered here. For another, show the agent's screen."""
         agent = self.agents.selected
         if agent is None:
             return
         wait = answerable_wait(agent)
         if wait is None:
             limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
-            text = limits[-1] or "It can only be answered in its terminal."
+            text = limits[0] or "It can only be answered in its terminal."
             self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
             if agent["waits"] and not self._shows_preview:
                 self.action_toggle_preview()
@@ -429,7 +465,7 @@ class Top(Navigation):
         found = self._next_wait() if result else None
         if found is not None:
             agent, wait = found
-            self.agents.select(next(at for at, each in enumerate(self.agents.agents) if each["id"] == agent["id"]))
+            self.agents.select_agent(agent["id"])
             self._open_panel(agent, wait)
 
     def _next_wait(self, answered_id: str = "") -> tuple[Json, Json] | None:
@@ -495,6 +531,8 @@ class Top(Navigation):
     def on_app_focus(self) -> None:
         """The terminal got the focus: a key that was meant for another window does not count."""
         self._guard.note_change()
+        self._closing_guard.note_change()
+        self._renumber()
 
     def action_interrupt(self) -> None:
         """Interrupt the agent. The key must be pressed twice, the second time after half a second."""
@@ -518,9 +556,9 @@ class Top(Navigation):
 
     def action_next_attention(self) -> None:
         """Select the next agent that needs the user, starting over at the end."""
-        agents = self.agents.agents
-        order = [(self.agents.index + step) % len(agents) for step in range(1, len(agents) + 1)]
-        index = next((index for index in order if agents[index]["state"] in ("waiting", "error")), None)
+        rows = self.agents.rows
+        order = [(self.agents.index + step) % len(rows) for step in range(1, len(rows) + 1)]
+        index = next((index for index in order if needs_user(rows[index])), None)
         if index is None:
             self.show_message(Span("No agent needs you.", "dim"))
         else:
@@ -577,7 +615,9 @@ class Top(Navigation):
 
     def action_next_layout(self) -> None:
         """Show the details beside the list, in full screen, or hide them."""
-        if not self.screen.is_modal:
+        if self.screen.is_modal:
+            self.screen.focus_next()
+        else:
             self._set_layout(LAYOUTS[(LAYOUTS.index(self._layout_name) + 1) % len(LAYOUTS)])
 
     def _set_layout(self, layout: str) -> None:
@@ -590,7 +630,7 @@ class Top(Navigation):
     def action_toggle_ended(self) -> None:
         """Show or hide ended agents."""
         self._shows_ended = not self._shows_ended
-        self._show()
+        self._renumber()
 
     def action_toggle_bell(self) -> None:
         self._bell = not self._bell
@@ -615,6 +655,41 @@ class Top(Navigation):
     def action_leave(self) -> None:
         self.exit()
 
+    # --- search ---
+
+    def action_search(self) -> None:
+        """Search in the texts of all agents, and go to one of them."""
+        from claude_headspace.surfaces.tui.search_panel import SearchPanel
+
+        self.push_screen(SearchPanel(self._search, self._palette, self._clock), self._open_found)
+
+    def _search(self, text: str, then: Callable[[str, Json], None]) -> None:
+        def fail(error: HeadspaceError) -> None:
+            then(text, {"hits": [], "hint": f"{error.message} {error.hint}"})
+
+        self._run_in_thread(partial(self._agent_actions.search, text), partial(then, text), fail)
+
+    def _open_found(self, found: "Found | None") -> None:
+        """Go to the agent of a search result. One that ended long ago is not on the board."""
+        if found is None:
+            return
+        agent = self.board.agents.get(found.agent_id)
+        if agent is not None:
+            self._go_to(found, agent)
+        else:
+            self._run_in_thread(partial(self._agent_actions.find, found.agent_id), partial(self._go_to, found))
+
+    def _go_to(self, found: "Found", agent: Json) -> None:
+        """Select an agent; then jump to its pane, or resume it if it has ended."""
+        is_listed = self.agents.select_agent(agent["id"])
+        if not found.goes_there:
+            if not is_listed:
+                self._say(f"{agent['name']} is not in the list.")
+        elif agent["state"] == "ended":
+            self._run_on(agent, self._agent_actions.resume, self._show_result)
+        else:
+            self._run_on(agent, self._agent_actions.jump, self._finish_jump)
+
     # --- filter ---
 
     async def action_filter(self) -> None:
@@ -628,7 +703,7 @@ class Top(Navigation):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._filter_text = event.value
-        self._show()
+        self._renumber()
 
     async def on_input_submitted(self, _event: Input.Submitted) -> None:
         """Keep the filter, and move the focus to the list."""
@@ -643,7 +718,7 @@ class Top(Navigation):
         elif self.query("#filter") or self._filter_text:
             self._filter_text = ""
             await self._close_filter()
-            self._show()
+            self._renumber()
         elif self._layout_name != "beside":
             self._set_layout("beside")
 

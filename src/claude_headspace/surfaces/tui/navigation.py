@@ -22,7 +22,7 @@ class Navigation(App[None]):
 
     def action_edge(self, side: int) -> None:
         """Select the first or last agent."""
-        self.agents.select(len(self.agents.agents) if side > 0 else 0)
+        self.agents.select(len(self.agents.rows) if side > 0 else 0)
 
     def action_scroll(self, by: int) -> None:
         """Scroll the details by a page."""

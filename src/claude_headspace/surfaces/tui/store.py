@@ -2,22 +2,21 @@
 
 Rules
 - All text from outside is cleaned here, once.
-- Agents that need the user come first, then unseen ones; among equals the latest change of state. A working agent keeps
-  its position while it works.
+- The order is that of `list` (`surfaces/text/board_order.py`).
 """
 
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 from typing import Any
 
 from claude_headspace.clients.catalog import title_of
+from claude_headspace.surfaces.text.board_order import BoardView, sort_agents
 from claude_headspace.surfaces.text.clients import short_title
 from claude_headspace.surfaces.text.formatting import Json, clean_json
-from claude_headspace.surfaces.text.labels import SHAPES, summary
+from claude_headspace.surfaces.text.labels import summary
 
 MAX_TURNS = 60
+DEFAULT_VIEW = BoardView()
 
-_URGENCY = {state: number for number, state in enumerate(SHAPES)}
 _STATE_FIELDS = ("name", "state", "waiting_for", "dialects", "evidence")
 """Fields of a `state_changed` message that are not in `changes`."""
 
@@ -79,7 +78,9 @@ class Board:
             turns = [{**turn, **data} if turn["turn_id"] == data["turn_id"] else turn for turn in turns]
         self.turns[agent_id] = sorted(turns, key=lambda turn: str(turn["timestamp"]))[-MAX_TURNS:]
 
-    def visible_agents(self, filter_text: str = "", *, with_ended: bool = True) -> list[Json]:
+    def visible_agents(
+        self, filter_text: str = "", *, with_ended: bool = True, view: BoardView = DEFAULT_VIEW
+    ) -> list[Json]:
         """The agents that contain all words of the filter, in order."""
         words = filter_text.lower().split()
         found = [
@@ -89,8 +90,7 @@ class Board:
             and not agent.get("archived")  # absent in an older daemon
             and all(word in _searchable_text(agent) for word in words)
         ]
-        found.sort(key=itemgetter("state_since"), reverse=True)  # timestamps of the API sort as text
-        return sorted(found, key=lambda agent: (_URGENCY.get(agent["state"], len(_URGENCY)), not agent["unseen"]))
+        return sort_agents(found, view)
 
 
 def _searchable_text(agent: Json) -> str:

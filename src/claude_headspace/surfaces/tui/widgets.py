@@ -18,14 +18,24 @@ from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.presentation.rows import (
     Columns,
+    GroupRow,
     agent_row,
     choose_columns,
+    group_row,
     heading_row,
     refresh_seconds,
 )
+from claude_headspace.surfaces.tui.row_numbers import RowNumbers
 
 Clock = Callable[[], datetime]
+Row = Json | GroupRow
+"""A row of the list: an agent, or the heading of a group."""
 SELECTION_BAR = "▌"
+
+
+def row_id(row: Row) -> str:
+    """What identifies a row."""
+    return row.id if isinstance(row, GroupRow) else str(row["id"])
 
 
 class SingleLine(Widget):
@@ -92,24 +102,34 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
         self._clock = clock
         self._columns = Columns({})
         self._placeholder: list[Line] = []
+        self.rows: list[Row] = []
         self.agents: list[Json] = []
         self.selected_id: str | None = None
+        self.numbers = RowNumbers()
+        self.pins: frozenset[str] = frozenset()
 
     # --- content ---
 
-    def show(self, agents: list[Json], placeholder: list[Line]) -> None:
-        """Replace the agents. The placeholder is shown if there are none."""
+    def show(self, rows: list[Row], placeholder: list[Line]) -> None:
+        """Replace the rows: agents, and headings of groups. The placeholder is shown if there are none."""
         index = self.index
-        self.agents, self._placeholder = agents, placeholder
-        if self.selected_id not in {agent["id"] for agent in agents}:
-            at = min(index, len(agents) - 1) if agents else None
-            self.selected_id = agents[max(at, 0)]["id"] if at is not None else None
+        self.rows, self._placeholder = rows, placeholder
+        self.agents = [row for row in rows if not isinstance(row, GroupRow)]
+        self.numbers.assign(agent["id"] for agent in self.agents)
+        if self.selected_id not in {row_id(row) for row in rows}:
+            at = min(index, len(rows) - 1) if rows else None
+            self.selected_id = self._agent_near(max(at, 0)) if at is not None else None
         self.update_layout()
+
+    def _agent_near(self, index: int) -> str:
+        """The row at an index; for the heading of an open group its first agent."""
+        row = self.rows[index]
+        return row_id(self.rows[index + 1] if isinstance(row, GroupRow) and not row.is_folded else row)
 
     def update_layout(self) -> None:
         """Choose the columns for the current size, and redraw."""
         self._columns = choose_columns(self.agents, self.size.width - 1)
-        self.virtual_size = Size(self.size.width, max(len(self.agents), len(self._placeholder)) + 1)
+        self.virtual_size = Size(self.size.width, max(len(self.rows), len(self._placeholder)) + 1)
         self.refresh()
         self._scroll_to_selected()
 
@@ -119,7 +139,8 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def visible_agents(self) -> Sequence[Json]:
         """The agents on the screen."""
-        return self.agents[self.scroll_offset.y : self.scroll_offset.y + self.size.height]
+        rows = self.rows[self.scroll_offset.y : self.scroll_offset.y + self.size.height]
+        return [row for row in rows if not isinstance(row, GroupRow)]
 
     def refresh_seconds(self) -> float:
         """After how many seconds the times on the screen must be redrawn."""
@@ -129,35 +150,52 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
         """The heading is fixed; the agents scroll below it."""
         width, palette = self.size.width, self._palette()
         if y == 0:
-            return styles.strip(heading_row(self._columns) if self.agents else EMPTY_LINE, palette, width, start=" ")
+            return styles.strip(heading_row(self._columns) if self.rows else EMPTY_LINE, palette, width, start=" ")
         number = y - 1 + self.scroll_offset.y
-        if number >= len(self.agents):
-            line = self._placeholder[number] if number < len(self._placeholder) and not self.agents else EMPTY_LINE
+        if number >= len(self.rows):
+            line = self._placeholder[number] if number < len(self._placeholder) and not self.rows else EMPTY_LINE
             return styles.strip(line, palette, width)
-        agent = self.agents[number]
-        is_selected = agent["id"] == self.selected_id
-        line = agent_row(agent, number + 1, self._columns, self._clock())
+        row = self.rows[number]
+        is_selected = row_id(row) == self.selected_id
+        line = group_row(row) if isinstance(row, GroupRow) else self._agent_line(row)
         return styles.strip(line, palette, width, selected=is_selected, start=SELECTION_BAR if is_selected else " ")
+
+    def _agent_line(self, agent: Json) -> Line:
+        number, is_pinned = self.numbers.of(agent["id"]), agent["id"] in self.pins
+        return agent_row(agent, number, self._columns, self._clock(), is_pinned=is_pinned)
 
     # --- selection ---
 
     @property
     def index(self) -> int:
-        """The index of the selected agent; 0 if there is none."""
-        return next((at for at, agent in enumerate(self.agents) if agent["id"] == self.selected_id), 0)
+        """The index of the selected row; 0 if there is none."""
+        return next((at for at, row in enumerate(self.rows) if row_id(row) == self.selected_id), 0)
+
+    @property
+    def selected_row(self) -> Row | None:
+        return self.rows[self.index] if self.rows else None
 
     @property
     def selected(self) -> Json | None:
-        return self.agents[self.index] if self.agents else None
+        """The selected agent; None if the heading of a group is selected."""
+        row = self.selected_row
+        return None if isinstance(row, GroupRow) else row
+
+    def select_agent(self, agent_id: str) -> bool:
+        """Select an agent; False if it is not in the list."""
+        index = next((at for at, row in enumerate(self.rows) if row_id(row) == agent_id), None)
+        if index is not None:
+            self.select(index)
+        return index is not None
 
     def select(self, index: int) -> None:
         """Select by index, clamped to the list."""
-        if not self.agents:
+        if not self.rows:
             return
-        agent_id = self.agents[min(max(index, 0), len(self.agents) - 1)]["id"]
-        if agent_id != self.selected_id:
+        selected_id = row_id(self.rows[min(max(index, 0), len(self.rows) - 1)])
+        if selected_id != self.selected_id:
             self._refresh_row(self.index)
-            self.selected_id = agent_id
+            self.selected_id = selected_id
             self._refresh_row(self.index)
             self._scroll_to_selected()
             self.post_message(self.Selected())
@@ -184,10 +222,10 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """Select on click. A double click jumps, if both clicks were on the same agent."""
         place = event.get_content_offset(self)  # without the border
-        index = place.y - 1 + self.scroll_offset.y if place is not None and place.y >= 1 else len(self.agents)
-        if index >= len(self.agents):
+        index = place.y - 1 + self.scroll_offset.y if place is not None and place.y >= 1 else len(self.rows)
+        if index >= len(self.rows):
             return
-        is_again = self.agents[index]["id"] == self.selected_id
+        is_again = row_id(self.rows[index]) == self.selected_id
         self.select(index)
         if event.chain > 1 and is_again:
             self.post_message(self.Selected(is_double_click=True))

@@ -135,6 +135,33 @@ def test_unknown_arguments_are_passed_on(line: str, expected: list[str]) -> None
     assert "name" not in found
 
 
+def begin(
+    arguments: ForwardedArguments,
+    place: Annotated[
+        str | None, Option("--place").value_if(lambda word: word != "codex" and not word.startswith("-"))
+    ] = None,
+) -> None:
+    """A function with an option whose value can be left out."""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", (None, [])),
+        ("--place", ("", [])),
+        ("--place here", ("here", [])),
+        ("--place=codex", ("codex", [])),
+        ("--place codex", ("", ["codex"])),
+        ("--place --model opus", ("", ["--model", "opus"])),
+        ("codex --place here more", ("here", ["codex", "more"])),
+    ],
+)
+def test_an_option_whose_value_can_be_left_out(line: str, expected: tuple[str | None, list[str]]) -> None:
+    """The option decides whether the next word is its value."""
+    found = parse(Loaded(begin), line.split()).values
+    assert (found["place"], found["arguments"]) == expected
+
+
 @pytest.mark.parametrize("line", ["--help", "otter -h", "-qh"])
 def test_help(line: str) -> None:
     """Wherever it stands, also if an argument is missing."""

@@ -138,7 +138,8 @@ def test_a_question_with_several_choices() -> None:
         "options": [{"label": "A"}, {"label": "B", "description": "the\nother"}],
         "several": True,
     }
-    shown = texts(agent_lines(bare(state="waiting", waits=[wait(questions=[question])]), [], NOW, 100))
+    asked = wait(questions=[question], held_until=LATER)
+    shown = texts(agent_lines(bare(state="waiting", waits=[asked]), [], NOW, 100))
     assert shown[-4:-1] == ["  Which?  (choose one or more)", "    1. A", "    2. B: the other"]
 
 
@@ -228,6 +229,27 @@ def test_why_without_evidence() -> None:
     assert texts(state_reasons(bare(evidence=None), [], NOW, 100)) == [
         "○ calm-otter (Claude Code) has been idle since 11:56:00 (4 min ago)."
     ]
+
+
+def test_a_dialog_that_was_never_held_says_why() -> None:
+    """Nothing is offered that could not be granted."""
+    wait: dict[str, Any] = {"kind": "permission", "opened_at": ISO, "held_until": None, "answered": None}
+    wait |= {"questions": [], "text": "make", "tool": "bash", "summary": "make", "hidden_characters": []}
+    wait["request"] = {"text": "make", "diff": "", "arguments": {}, "complete": True, "left_out": 0}
+    wait["suggestions"] = [{"id": "rule-1", "words": "Allow make", "destination": "this session"}]
+    shown = texts(wait_lines(wait, NOW, 200, bare(client="opencode")))
+    assert shown[-1].startswith("  Answer it in the terminal of the agent. Headspace did not run when")
+    assert not any("--grant" in each for each in shown)
+    offered = texts(wait_lines({**wait, "held_until": LATER}, NOW, 200, bare(client="opencode")))
+    assert any("--grant" in each for each in offered)
+
+
+def test_several_waits_have_ids() -> None:
+    """The commands name the wait that they answer."""
+    waits = [wait(id=each, held_until=LATER, kind="permission") for each in ("w1", "w2")]
+    shown = texts(agent_lines(bare(state="waiting", waits=waits), [], NOW, 200))
+    for each in ("w1", "w2"):
+        assert f"  headspace approve calm-otter -w {each}, or headspace deny calm-otter -w {each}" in shown
 
 
 def test_a_wait_that_the_client_keeps_to_itself() -> None:

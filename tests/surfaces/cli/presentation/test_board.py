@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, tally
+from claude_headspace.surfaces.cli.presentation.board import board_footer, board_table, project_and_branch, tally
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 
@@ -15,6 +15,7 @@ NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 def agent(name: str, state: str, **fields: Any) -> dict[str, Any]:
     """An agent with what a row needs."""
     return {
+        "id": f"id-{name}",
         "name": name,
         "state": state,
         "host": "laptop",
@@ -32,6 +33,15 @@ def agent(name: str, state: str, **fields: Any) -> dict[str, Any]:
 def text(line: Line) -> str:
     """A line without its roles."""
     return "".join(span.text for span in line).rstrip()
+
+
+def test_the_distance_of_a_worktree_is_shown_with_its_branch() -> None:
+    """Commits ahead and behind, and uncommitted files; only those that exist."""
+    distance = {"root": "/w", "base": "main", "ahead": 2, "behind": 0, "uncommitted": 3, "removed": False}
+    ahead = agent("a", "idle", branch="login", worktree=distance)
+    assert project_and_branch(ahead) == "shop (login ↑2 ±3)"
+    assert project_and_branch({**ahead, "worktree": {**distance, "removed": True}}) == "shop (login removed)"
+    assert project_and_branch({**ahead, "worktree": None}) == "shop (login)"
 
 
 AGENTS = [

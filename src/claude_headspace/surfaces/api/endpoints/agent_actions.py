@@ -1,6 +1,7 @@
-"""Actions on agents: register, close, restart, rename, note, mark as seen, send a prompt, interrupt, stop, archive."""
+"""Actions on agents: register, resume, close, restart, rename, note, mark as seen, prompt, interrupt, stop, archive."""
 
 import asyncio
+import uuid
 from typing import Annotated
 
 import msgspec
@@ -20,12 +21,14 @@ from claude_headspace.kernel.acts import (
     SupervisionEnded,
 )
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.views.agent import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
 from claude_headspace.surfaces.api.agent_actions import check_ended, check_name
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
+from claude_headspace.surfaces.api.pending_prompts import Cancelled
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.socket.notes import MAX_LENGTH
@@ -56,6 +59,16 @@ class Registration(msgspec.Struct, frozen=True):
     """Whether that process restarts the client when its context window is full."""
     forked_session: ShortText = ""
     """The session of another agent that the client continues as a new one."""
+
+
+class Resumption(msgspec.Struct, frozen=True):
+    """Where the session of an ended agent is about to be opened again."""
+
+    headspace_id: Annotated[str, Meta(max_length=100)] | None = None
+    tmux_session: ShortText | None = None
+    tmux_pane: ShortText | None = None
+    wrapper_pid: Annotated[int, Meta(gt=0)] | None = None
+    """The process that starts the client and waits for it."""
 
 
 class Closing(msgspec.Struct, frozen=True):
@@ -107,6 +120,8 @@ class Sending(msgspec.Struct, frozen=True):
     id: Annotated[str, Meta(max_length=100)] = ""
     keep_draft: bool = False
     """Put a draft in the input box aside, and restore it afterwards. Without it, a draft is a reason to refuse."""
+    when_idle: bool = False
+    """Wait until the agent is idle. The prompt is pending until then, and can be cancelled."""
 
 
 @endpoints.post("/api/agents", Registration)
@@ -133,6 +148,15 @@ async def register(context: ApiContext, request: Request) -> AgentView:
         tmux_pane=wanted.tmux_pane,
     )
     return agent_view(agent)
+
+
+@endpoints.post("/api/agents/{agent}/resume", Resumption)
+async def resume(context: ApiContext, request: Request) -> AgentView:
+    """Report that an ended agent is being resumed, before its client reports. For the process that starts it."""
+    await context.requesters.refuse_agents(request)
+    wanted = await read_body(request, Resumption)
+    where = Observations(headspace_id=wanted.headspace_id, tmux_session=wanted.tmux_session, tmux_pane=wanted.tmux_pane)
+    return agent_view(await context.actions.resume(await _find(context, request), wanted.wrapper_pid, where))
 
 
 @endpoints.post("/api/agents/{agent}/close", Closing)
@@ -204,11 +228,22 @@ async def stop(context: ApiContext, request: Request) -> Stopped:
 
 @endpoints.post("/api/agents/{agent}/send", Sending)
 async def send(context: ApiContext, request: Request) -> Sent:
-    """Type a prompt into the agent's terminal, once."""
+    """Type a prompt into the agent's terminal, once: now, or when the agent is idle."""
     requester = await context.requesters.identify(request)
     wanted = await read_body(request, Sending)
     agent = await _find(context, request)
+    if wanted.when_idle:
+        prompt_id, keep_draft = wanted.id or uuid.uuid4().hex, wanted.keep_draft
+        return await context.actions.prompts.schedule(agent, wanted.text, prompt_id, requester, keep_draft=keep_draft)
     return await context.actions.send(agent, wanted.text, wanted.id, requester, keep_draft=wanted.keep_draft)
+
+
+@endpoints.post("/api/agents/{agent}/prompts/{prompt}/cancel", Empty)
+async def cancel_prompt(context: ApiContext, request: Request) -> Cancelled:
+    """Remove a pending prompt: one that waits is not sent."""
+    requester = await context.requesters.identify(request)
+    await read_body(request, Empty)
+    return await context.actions.prompts.cancel(await _find(context, request), request.path_params["prompt"], requester)
 
 
 @endpoints.post("/api/agents/{agent}/interrupt", Empty)

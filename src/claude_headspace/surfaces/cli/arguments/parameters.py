@@ -24,6 +24,9 @@ class ForwardedArguments(list[str]):
 class Option:
     """An option and its names. `action` is called at once, and then the program ends."""
 
+    is_value: Callable[[str], bool] | None = None
+    """If its value can be left out: whether the next word is the value."""
+
     def __init__(
         self,
         *names: str,
@@ -44,6 +47,11 @@ class Option:
         self.show_default = show_default
         self.complete = complete
         self.action = action
+
+    def value_if(self, is_value: Callable[[str], bool]) -> "Option":
+        """The option with a value that can be left out, and is "" then. `is_value` tells whether a word is one."""
+        self.is_value = is_value
+        return self
 
 
 class Argument:

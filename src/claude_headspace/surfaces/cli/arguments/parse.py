@@ -85,6 +85,8 @@ class Parsed:
                 raise UsageError(f"Option '{name}' does not take a value.")
             self._set(option)
             return
+        if value is None and _can_be_left_out(option, left):
+            value = ""
         if value is None and not left:
             raise UsageError(f"Option '{name}' requires an argument.")
         self._add(option, left.pop(0) if value is None else value)
@@ -124,6 +126,12 @@ class Parsed:
                     kind = "argument" if isinstance(each.described, Argument) else "option"
                     raise UsageError(f"Missing {kind} '{each.label}'.")
                 self.values[each.name] = each.default
+
+
+def _can_be_left_out(option: Parameter, left: list[str]) -> bool:
+    """Whether an option without a value is complete: the next word is not its value."""
+    is_value = option.described.is_value if isinstance(option.described, Option) else None
+    return is_value is not None and not (left and is_value(left[0]))
 
 
 def _possible(name: str, options: dict[str, Parameter]) -> str:

@@ -8,6 +8,7 @@ from claude_headspace.kernel.hidden_characters import mark_controls
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, hanging, line
 from claude_headspace.surfaces.cli.presentation.board import project_and_branch
+from claude_headspace.surfaces.cli.presentation.prompts import pending_texts
 from claude_headspace.surfaces.cli.presentation.requests import grant_text, request_lines, suggestion_lines
 from claude_headspace.surfaces.text.clients import answer_limit
 from claude_headspace.surfaces.text.formatting import Json, ago, clock_time, cut, dollars, one_line, parse_timestamp
@@ -22,6 +23,7 @@ from claude_headspace.surfaces.text.labels import (
     total_cost,
     wait_text,
 )
+from claude_headspace.surfaces.text.worktrees import worktree_text
 
 LABEL = 11
 MAX_WIDTH = 120
@@ -56,6 +58,7 @@ def agent_lines(agent: Json, turns: Sequence[Json], now: datetime, width: int) -
         lines += hanging(line(Span(f"  {label:<{LABEL}}", "dim")), text, width)
     for wait in agent["waits"]:
         lines += [EMPTY_LINE, *wait_lines(wait, now, width, agent)]
+    lines += section("Pending prompts", pending_texts(agent, now), width)
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)
@@ -87,7 +90,8 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("prompt", _command(agent["command"], now)),
         ("last tool", agent["last_tool"] or ""),
         ("project", f"{project_and_branch(agent)}  {agent['project']['root']}"),
-        ("directory", agent["cwd"] if agent["cwd"] != agent["project"]["root"] else ""),
+        ("worktree", worktree_text(agent.get("worktree"))),
+        ("directory", agent["cwd"] if agent["cwd"] not in (agent["project"]["root"], _checkout(agent)) else ""),
         ("session", _session(agent, now)),
         ("client", _client(agent)),
         ("effort", effort_text(agent.get("effort"))),
@@ -110,6 +114,11 @@ def facts(agent: Json, now: datetime) -> list[tuple[str, str]]:
         ("id", agent["id"]),
     ]
     return [(label, text) for label, text in pairs if text]
+
+
+def _checkout(agent: Json) -> str | None:
+    worktree = agent.get("worktree")
+    return worktree["root"] if worktree else None
 
 
 def _mission(agent: Json) -> str:
@@ -223,7 +232,8 @@ def _complete_request(wait: Json, width: int, name: str) -> list[Line]:
     lines += [line("  ", *each) for each in request_lines(wait, width - 2)]
     if not wait["request"]["complete"]:
         lines.append(dim(f"  `headspace show {name} --full` shows everything that Headspace has."))
-    return lines + [line("  ", *each) for each in suggestion_lines(wait["suggestions"], width - 2)]
+    offered = wait["suggestions"] if wait["held_until"] else ()
+    return lines + [line("  ", *each) for each in suggestion_lines(offered, width - 2)]
 
 
 _FIELDS = {
@@ -256,10 +266,11 @@ def _how_to_answer(wait: Json, now: datetime, agent: Json) -> str:
     if not wait["held_until"] or parse_timestamp(wait["held_until"]) < now:
         parts = (_undelivered(wait), "Answer it in the terminal of the agent.", answer_limit(agent, wait))
         return " ".join(filter(None, parts))
+    which = f"{name} -w {wait['id']}" if len(agent["waits"]) > 1 else name
     how = {
-        "question": f"headspace answer {name} ANSWER",
-        "elicitation": f"headspace answer {name} --field NAME=VALUE, or --action decline",
-    }.get(wait["kind"], f"headspace approve {name}, or headspace deny {name}")
+        "question": f"headspace answer {which} ANSWER",
+        "elicitation": f"headspace answer {which} --field NAME=VALUE, or --action decline",
+    }.get(wait["kind"], f"headspace approve {which}, or headspace deny {which}")
     if not wait.get("undelivered"):
         return how
     return f"{_undelivered(wait)} {'Then' if wait['undelivered']['unconfirmed'] else 'Try again'}: {how}"

@@ -5,15 +5,17 @@ first, so that the activity stays readable.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from rich.cells import cell_len
 
 from claude_headspace.surfaces.cli.output import EMPTY_LINE, Line, Span, dim, line, row
+from claude_headspace.surfaces.text.board_order import AgentGroup
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration, parse_timestamp
 from claude_headspace.surfaces.text.labels import SHAPES, activity, badges, shape, summary_has_time, total_cost
+from claude_headspace.surfaces.text.worktrees import distance_marks
 
 MIN_ACTIVITY_WIDTH = 22
 MIN_PROJECT_WIDTH = {"where": 12, "project": 6}
@@ -45,16 +47,31 @@ _HIDDEN_COLUMNS = (
 _RIGHT_ALIGNED = frozenset({"since", "context", "cost"})
 
 
-def board_table(agents: Sequence[Json], now: datetime, width: int) -> list[Line]:
-    """The table, in the order of the API."""
+def board_table(agents: Sequence[Json], now: datetime, width: int, pins: Collection[str] = ()) -> list[Line]:
+    """The table, in the order of the agents."""
     several_hosts = len({agent["host"] for agent in agents}) > 1
     several_clients = has_several_clients(agents)
-    rows = [_cells(agent, now, with_host=several_hosts, with_client=several_clients) for agent in agents]
+    rows = [
+        {"name": Span(name_text(agent, is_pinned=agent["id"] in pins), agent["state"])}
+        | _cells(agent, now, with_host=several_hosts, with_client=several_clients)
+        for agent in agents
+    ]
     widths = _widths(rows, width)
     to_right = [name in _RIGHT_ALIGNED for name in widths]
     headings = [Span(_HEADINGS[name], "dim") for name in widths]
     table = [[cells[name] for name in widths] for cells in rows]
     return [row(cells, widths.values(), to_right) for cells in (headings, *table)]
+
+
+def grouped_table(groups: Sequence[AgentGroup], now: datetime, width: int, pins: Collection[str]) -> list[Line]:
+    """The table with the title of each group before its agents. `*` marks pinned agents."""
+    agents = [agent for group in groups for agent in group.agents]
+    heading, *rows = board_table(agents, now, width, pins)
+    lines, left = [heading], iter(rows)
+    for group in groups:
+        lines += [line(Span(group.title, "strong"))] if group.title else []
+        lines += [next(left) for _ in group.agents]
+    return lines
 
 
 def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) -> dict[str, Span]:
@@ -63,7 +80,6 @@ def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) ->
     context = agent["context_percent"]
     words = " · ".join([activity(agent, now), *badges(agent)])
     return {
-        "name": Span(f"{shape(state)} {agent['name']}", state),
         "client": Span(short_title(agent["client"]) if with_client else "", "dim"),
         "where": Span(project_and_branch(agent) + (f" on {agent['host']}" if with_host else ""), role),
         "project": Span(agent["project"]["name"], role),
@@ -74,10 +90,16 @@ def _cells(agent: Json, now: datetime, *, with_host: bool, with_client: bool) ->
     }
 
 
+def name_text(agent: Json, *, is_pinned: bool) -> str:
+    """The symbol and the name of an agent; `*` between them if it is pinned."""
+    return f"{shape(agent['state'])}{'*' if is_pinned else ' '}{agent['name']}"
+
+
 def project_and_branch(agent: Json) -> str:
-    """The project and the branch."""
+    """The project, the branch, and its distance to the base in a worktree: "shop (login-fix ↑2 ↓1 ±3)"."""
     name, branch = agent["project"]["name"], agent["branch"]
-    return f"{name} ({branch})" if branch else str(name)
+    marks = distance_marks(agent.get("worktree"))
+    return f"{name} ({' '.join([branch, *marks])})" if branch else str(name)
 
 
 def age(time: str, now: datetime) -> float:

@@ -14,6 +14,7 @@ from claude_headspace.surfaces.cli.presentation.agent_details import (
     wait_lines,
 )
 from claude_headspace.surfaces.cli.presentation.board import age
+from claude_headspace.surfaces.cli.presentation.prompts import pending_texts
 from claude_headspace.surfaces.text.formatting import Json, cut, duration, short_time
 from claude_headspace.surfaces.text.labels import subagent_text, summary
 
@@ -31,6 +32,7 @@ def detail_lines(agent: Json, conversation: Sequence[Line], now: datetime, width
         lines += hanging(line(), summary(agent, now), width, "error" if agent["state"] == "error" else "strong")
     for number, wait in enumerate(agent["waits"]):
         lines += [*([EMPTY_LINE] if number else []), *wait_lines(wait, now, width, agent)]
+    lines += section("Pending prompts", pending_texts(agent, now), width)
     lines += section("Sub-agents", [subagent_text(sub) for sub in agent["subagents"]], width)
     lines += section("Background", [task_text(task, now) for task in agent["background_tasks"]], width)
     lines += section("Rules", [verdict_text(verdict, now) for verdict in agent["verdicts"]], width)

@@ -12,10 +12,11 @@ from rich.cells import cell_len
 
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, Span, row
-from claude_headspace.surfaces.cli.presentation.board import age, project_and_branch
+from claude_headspace.surfaces.cli.presentation.board import age, name_text, project_and_branch, tally
+from claude_headspace.surfaces.text.board_order import BoardView, group_agents
 from claude_headspace.surfaces.text.clients import has_several_clients, short_title
 from claude_headspace.surfaces.text.formatting import Json, duration
-from claude_headspace.surfaces.text.labels import activity, badges, shape, summary_has_time, total_cost
+from claude_headspace.surfaces.text.labels import activity, badges, summary_has_time, total_cost
 
 HEADINGS = {
     "key": "",
@@ -110,10 +111,59 @@ def heading_row(columns: Columns) -> Line:
     return row([Span(HEADINGS[name], "dim") for name in columns.widths], columns.widths.values(), columns.right_aligned)
 
 
-def agent_row(agent: Json, number: int, columns: Columns, now: datetime) -> Line:
-    """The row of an agent. The first nine have a number, which is also a key."""
+def agent_row(agent: Json, number: int, columns: Columns, now: datetime, *, is_pinned: bool = False) -> Line:
+    """The row of an agent. Nine of them have a number, which is also a key. `*` marks a pinned one."""
     cells = _cells(agent, now, number, with_branch=columns.with_branch)
+    if is_pinned:
+        cells["name"] = Span(name_text(agent, is_pinned=True), agent["state"])
     return row([cells[name] for name in columns.widths], columns.widths.values(), columns.right_aligned)
+
+
+class GroupRow(NamedTuple):
+    """The heading of a group."""
+
+    title: str
+    agents: Sequence[Json]
+    is_folded: bool
+
+    @property
+    def id(self) -> str:
+        """What identifies it among the rows."""
+        return f"group:{self.title}"
+
+
+def board_rows(agents: Sequence[Json], view: BoardView) -> list[Json | GroupRow]:
+    """The rows of agents that are in order already. A folded group has only its heading."""
+    rows: list[Json | GroupRow] = []
+    for title, members in group_agents(agents, view):
+        is_folded = title in view.folded
+        rows += [GroupRow(title, members, is_folded)] if title else []
+        rows += [] if title and is_folded else members
+    return rows
+
+
+def group_title(rows: Sequence[Json | GroupRow], index: int) -> str | None:
+    """The title of the group that a row belongs to; None if there are no groups."""
+    headings = (row.title for row in reversed(rows[: index + 1]) if isinstance(row, GroupRow))
+    return next(headings, None)
+
+
+def needs_user(row: Json | GroupRow) -> bool:
+    """Whether the agent of a row needs the user, or one in a folded group."""
+    agents = [row] if not isinstance(row, GroupRow) else row.agents if row.is_folded else ()
+    return any(agent["state"] in ("waiting", "error") for agent in agents)
+
+
+def list_title(number: int, view: BoardView) -> str:
+    """The title of the list: the number of agents, and how they are sorted if that is not the default."""
+    order = f" · by {view.sort}" if view.sort != BoardView().sort else ""
+    return f"agents {number}{order}" if number else "agents"
+
+
+def group_row(group: GroupRow) -> Line:
+    """The title of a group, and its agents by state."""
+    mark = "▸" if group.is_folded else "▾"
+    return (Span(f"{mark} {group.title}  ", "strong"), *tally(group.agents))
 
 
 def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dict[str, Span]:
@@ -121,7 +171,7 @@ def _cells(agent: Json, now: datetime, number: int, *, with_branch: bool) -> dic
     role = "ended" if state == "ended" else ""
     return {
         "key": Span(str(number) if 0 < number <= 9 else "", "dim"),
-        "name": Span(f"{shape(state)} {agent['name']}", state),
+        "name": Span(name_text(agent, is_pinned=False), state),
         "unseen": Span("•" if agent["unseen"] else "", "unseen"),
         "client": Span(short_title(agent["client"]), "dim"),
         "where": Span(project_and_branch(agent) if with_branch else agent["project"]["name"], role or "place"),

@@ -1,0 +1,1 @@
+"""Changes git worktrees for people: create, merge, rebase, remove."""
