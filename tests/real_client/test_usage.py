@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.real_client.client import Client
 from tests.real_client.model import reply, text
 from tests.real_client.program import NEW, VERSIONS
-from tests.real_client.workspace import Client, Workspace, open_workspace
+from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import wait_until
 
 SCRIPT = {words: [reply(text("Done."))] for words in ("First task", "Second task", "Third task", "Fourth task")}
@@ -23,10 +24,10 @@ def work(workspace: Workspace, client: Client, words: str, agent_id: str, total:
     client.write(words)
     client.send()
 
-    def spent() -> dict[str, Any] | None:
+    def spent() -> dict[str, Any]:
         agent = workspace.daemon.agent(agent_id)
         is_spent = (agent["total_cost_usd"] or 0.0) == pytest.approx(total)
-        return agent if is_spent and agent["state"] == "idle" else None
+        return agent if is_spent and agent["state"] == "idle" else {}
 
     return wait_until(spent, f"a cost of {total}")
 
