@@ -322,6 +322,20 @@ SAMPLE_CHANGES: Json = {
 """What an agent changed, with hidden characters."""
 
 
+def make_hit(agent: str, text: str) -> Json:
+    """A search result with a matching text."""
+    snippet = [{"text": "we need ", "match": False}, {"text": text, "match": True}]
+    return {
+        "agent_id": f"id-{agent}",
+        "agent": agent,
+        "project": "shop",
+        "kind": "prompt",
+        "tool": None,
+        "at": iso_ago(600),
+        "snippet": snippet,
+    }
+
+
 class RecordingActions:
     """Actions that only record their calls."""
 
@@ -330,6 +344,8 @@ class RecordingActions:
         self.is_failing = False
         self.requests: dict[str, Json] = {}
         """By wait: parts of its details that differ from the plain ones."""
+        self.hits: list[Json] = []
+        """What a search can find."""
         self.view = BoardView()
         """The stored view."""
         self.previews: list[str] = []
@@ -395,6 +411,17 @@ class RecordingActions:
     def preview(self, agent: Json) -> Preview:
         self.previews.append(agent["name"])
         return self.screens.get(agent["name"]) or Preview(None, problem="It has no terminal.", turns=conversation("x"))
+
+    def search(self, text: str) -> Json:
+        self.recorded.append(("search", text))
+        return {
+            "hits": [hit for hit in self.hits if text in hit["snippet"][1]["text"]],
+            "next": None,
+            "hint": "Try less.",
+        }
+
+    def find(self, agent_id: str) -> Json:
+        return make_agent(agent_id.removeprefix("id-"), "ended", 90_000)
 
     def load_view(self) -> BoardView:
         return self.view

@@ -121,6 +121,27 @@ def test_top_fits_every_terminal(tmp_path: Path, width: int, height: int) -> Non
         assert shown.splitlines()[-1].lstrip().startswith("enter jump")
 
 
+def test_top_shows_screens_and_finds_agents(tmux: Terminal) -> None:
+    """`p` shows the screen of an agent, live. `f` finds an agent by its prompt, and enter goes to its pane."""
+    pane = tmux.start("claude", session="work")
+    agent = tmux.agent_in(pane)
+    tmux.keys(pane, "-l", "Count the marbles.")
+    tmux.keys(pane, "Enter")
+    board = tmux.start("headspace top", session="board")
+    tmux.wait_for(board, agent["name"])
+    tmux.keys(board, "p")
+    tmux.keys(pane, "-l", "my draft")
+    tmux.wait_for(board, "my draft")
+    with tmux.attached("board"):
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "an attached client")
+        tmux.keys(board, "f")
+        tmux.wait_for(board, "search all agents")
+        tmux.keys(board, "-l", "marbles")
+        tmux.wait_for(board, f"▌ {agent['name']}")
+        tmux.keys(board, "Enter")
+        wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == pane, "the agent's pane")
+
+
 def test_top_needs_a_terminal(tmux: Terminal) -> None:
     """In a pipe, the error recommends `headspace list`."""
     from tests.terminals import run_in

@@ -218,7 +218,9 @@ export function formatTokens(tokens: number): string {
   return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
+/** A cost. One of less than half a cent is not nothing. */
 export function formatCost(cost: number): string {
+  if (cost > 0 && cost < 0.005) return "<$0.01";
   return cost < 10 ? `$${cost.toFixed(2)}` : `$${Math.round(cost)}`;
 }
 

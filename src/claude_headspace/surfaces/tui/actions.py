@@ -29,6 +29,9 @@ from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result, stop_result
 
+MAX_HITS = 30
+"""How many search results are loaded."""
+
 
 class ActionResult(NamedTuple):
     """A message for the user. `foreground` is a program that must run in the terminal."""
@@ -81,6 +84,12 @@ class Actions(Protocol):
 
     def preview(self, agent: Json) -> Preview:
         """What the agent shows now."""
+
+    def search(self, text: str) -> Json:
+        """Search results, best first."""
+
+    def find(self, agent_id: str) -> Json:
+        """An agent by its id, also if it is not on the board."""
 
     def load_view(self) -> BoardView:
         """How the user wants to see the board."""
@@ -225,6 +234,12 @@ class TerminalActions:
     def preview(self, agent: Json) -> Preview:
         read_turns = self._client().turns
         return read_preview(agent, self._host_name, read_turns, env=self._env)
+
+    def search(self, text: str) -> Json:
+        return self._client().search(text, limit=MAX_HITS)
+
+    def find(self, agent_id: str) -> Json:
+        return self._client().agent(agent_id)
 
     def load_view(self) -> BoardView:
         return load_view(self._paths)

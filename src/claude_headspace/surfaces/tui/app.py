@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import msgspec
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -24,18 +23,17 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.output import Line, Span, dim
 from claude_headspace.surfaces.cli.presentation.preview import preview_lines
 from claude_headspace.surfaces.client.preview import Preview
-from claude_headspace.surfaces.text.board_order import GROUPS, SORTS, BoardView, following, toggled
 from claude_headspace.surfaces.text.clients import answer_limit, limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import wait_text
 from claude_headspace.surfaces.tui import styles
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions, interrupt_refusal, send_refusal
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
+from claude_headspace.surfaces.tui.board_view_keys import BoardViewKeys
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
 from claude_headspace.surfaces.tui.keys import KEYS
-from claude_headspace.surfaces.tui.navigation import Navigation
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
     detail_lines,
@@ -46,7 +44,6 @@ from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, 
 from claude_headspace.surfaces.tui.presentation.rows import (
     GroupRow,
     board_rows,
-    group_title,
     list_title,
     needs_user,
 )
@@ -58,6 +55,7 @@ if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
     from claude_headspace.surfaces.tui.lifecycle import Lifecycle
     from claude_headspace.surfaces.tui.prompts import Prompts
+    from claude_headspace.surfaces.tui.search_panel import Found
 
 Result = TypeVar("Result")
 
@@ -81,7 +79,7 @@ class FeedUpdated(Message):
         return isinstance(message, FeedUpdated)
 
 
-class Top(Navigation):
+class Top(BoardViewKeys):
     """The board, full screen."""
 
     CSS_PATH = "top.tcss"
@@ -334,8 +332,11 @@ class Top(Navigation):
         """Run an action on the selected agent, which also marks it as seen."""
         agent = self.agents.selected
         if agent is not None:
-            self._mark_seen(agent["id"])
-            self._run_in_thread(partial(work, agent), then or self._show_result)
+            self._run_on(agent, work, then or self._show_result)
+
+    def _run_on(self, agent: Json, work: Callable[[Json], ActionResult], then: Callable[[ActionResult], None]) -> None:
+        self._mark_seen(agent["id"])
+        self._run_in_thread(partial(work, agent), then)
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
         if event.is_double_click:
@@ -631,47 +632,6 @@ class Top(Navigation):
         self._shows_ended = not self._shows_ended
         self._renumber()
 
-    def _renumber(self) -> None:
-        """Draw the list with new numbers: the user has changed it, or comes back to it."""
-        self.agents.numbers.restart()
-        self._show()
-
-    def _change_view(self, view: BoardView, text: str = "") -> None:
-        self._view = view
-        self._agent_actions.save_view(view)
-        self._renumber()
-        if text:
-            self._say(text)
-
-    def action_next_sort(self) -> None:
-        """Sort the list by something else."""
-        sort = following(SORTS, self._view.sort)
-        self._change_view(msgspec.structs.replace(self._view, sort=sort), f"Sorted by {sort}.")
-
-    def action_next_group(self) -> None:
-        """Group the list by something else, or not at all."""
-        group = following(GROUPS, self._view.group)
-        text = "No groups." if group == GROUPS[0] else f"Grouped by {group}: space folds a group."
-        self._change_view(msgspec.structs.replace(self._view, group=group, folded=()), text)
-
-    def action_fold(self) -> None:
-        """Fold or unfold the group of the selection, and select its heading."""
-        title = group_title(self.agents.rows, self.agents.index)
-        if title is None:
-            self._say("There are no groups: v groups the list.")
-        else:
-            self.agents.selected_id = GroupRow(title, (), is_folded=True).id
-            self._change_view(msgspec.structs.replace(self._view, folded=toggled(self._view.folded, title)))
-
-    def action_pin(self) -> None:
-        """Pin the selected agent, or unpin it."""
-        agent = self.agents.selected
-        if agent is not None:
-            known = [pin for pin in self._view.pins if pin in self.board.agents]
-            pins = toggled(tuple(known), agent["id"])
-            text = f"{'Pinned' if agent['id'] in pins else 'Unpinned'} {agent['name']}."
-            self._change_view(msgspec.structs.replace(self._view, pins=pins), text)
-
     def action_toggle_bell(self) -> None:
         self._bell = not self._bell
         self.show_message(Span("Bell on: it rings when an agent needs you." if self._bell else "Bell off.", "dim"))
@@ -694,6 +654,41 @@ class Top(Navigation):
 
     def action_leave(self) -> None:
         self.exit()
+
+    # --- search ---
+
+    def action_search(self) -> None:
+        """Search in the texts of all agents, and go to one of them."""
+        from claude_headspace.surfaces.tui.search_panel import SearchPanel
+
+        self.push_screen(SearchPanel(self._search, self._palette, self._clock), self._open_found)
+
+    def _search(self, text: str, then: Callable[[str, Json], None]) -> None:
+        def fail(error: HeadspaceError) -> None:
+            then(text, {"hits": [], "hint": f"{error.message} {error.hint}"})
+
+        self._run_in_thread(partial(self._agent_actions.search, text), partial(then, text), fail)
+
+    def _open_found(self, found: "Found | None") -> None:
+        """Go to the agent of a search result. One that ended long ago is not on the board."""
+        if found is None:
+            return
+        agent = self.board.agents.get(found.agent_id)
+        if agent is not None:
+            self._go_to(found, agent)
+        else:
+            self._run_in_thread(partial(self._agent_actions.find, found.agent_id), partial(self._go_to, found))
+
+    def _go_to(self, found: "Found", agent: Json) -> None:
+        """Select an agent; then jump to its pane, or resume it if it has ended."""
+        is_listed = self.agents.select_agent(agent["id"])
+        if not found.goes_there:
+            if not is_listed:
+                self._say(f"{agent['name']} is not in the list.")
+        elif agent["state"] == "ended":
+            self._run_on(agent, self._agent_actions.resume, self._show_result)
+        else:
+            self._run_on(agent, self._agent_actions.jump, self._finish_jump)
 
     # --- filter ---
 

@@ -27,6 +27,7 @@ KEYS = (
     Key("M", "M", "lifecycle('note')", "write a note on the agent"),
     Key("A", "A", "lifecycle('archive')", "take an ended agent off the board"),
     Key("slash", "/", "filter", "filter by name, project, state, client or text", "filter"),
+    Key("f", "f", "search", "search the texts of all agents, and jump to or resume one", "search"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
     Key("c", "c", "changes", "show what the agent changed", "changes"),
     Key("p", "p", "toggle_preview", "show the agent's screen, live; without tmux its last message", "preview"),

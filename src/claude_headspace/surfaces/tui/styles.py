@@ -34,6 +34,7 @@ STYLES = {
     "dim": ("#8b93a0", "#5f6872", "bright_black"),
     "place": ("#aab2be", "#454d57", "default"),
     "strong": ("bold #eef1f5", "bold #14181d", "bold"),
+    "found": ("bold underline #eef1f5", "bold underline #14181d", "bold underline"),
     "said": ("#b4bcc8", "#3b434c", "default"),
     "speaker": ("#8fb7e0", "#2f5f94", "cyan"),
     "key": ("bold #cdd3dc", "bold #2b3138", "bold"),
