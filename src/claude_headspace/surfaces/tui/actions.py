@@ -79,6 +79,9 @@ class Actions(Protocol):
     def archive(self, agent: Json) -> ActionResult:
         """Take the ended agent off the board."""
 
+    def worktree(self, agent: Json, what: str) -> ActionResult:
+        """Merge, rebase or remove the agent's worktree."""
+
     def changes(self, agent: Json) -> Json:
         """What the agent changed."""
 
@@ -227,6 +230,11 @@ class TerminalActions:
     def archive(self, agent: Json) -> ActionResult:
         self._client().archive(agent["id"])
         return ActionResult(f"Archived {agent['name']}. `headspace archive --undo {agent['name']}` puts it back.")
+
+    def worktree(self, agent: Json, what: str) -> ActionResult:
+        from claude_headspace.surfaces.tui.worktree_actions import change_worktree  # noqa: PLC0415  # rarely needed
+
+        return ActionResult(change_worktree(agent, what))
 
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])
