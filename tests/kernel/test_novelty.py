@@ -19,6 +19,7 @@ from claude_headspace.kernel.facts import (
     UserWrote,
 )
 from claude_headspace.kernel.novelty import is_new, is_older_than_recent_turns
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from tests.kernel.story import CLIENT, Story, bash, envelope, time_at
 
 
@@ -87,3 +88,13 @@ def test_lines_before_all_recent_turns_are_not_new() -> None:
     assert is_older_than_recent_turns(story.agent, time_at(150))
     assert not is_older_than_recent_turns(story.agent, time_at(990))
     assert not is_older_than_recent_turns(story.agent, time_at(-500))
+
+
+def test_new_tokens_are_new_although_the_cost_is_known(story: Story) -> None:
+    """The status line reported the cost before. The same totals again are not new."""
+    story.report(UsageMeasured(cost_usd=0.5), origin=Origin.STATUS_LINE, session_id="session-1")
+    used = ModelUsage(model="opus", tokens=Tokens(100), cost_usd=0.5)
+    event = observed(UsageMeasured(cost_usd=0.5, totals=(used,)), 9)
+    assert is_new(story.agent, event)
+    story.apply(event)
+    assert not is_new(story.agent, event)

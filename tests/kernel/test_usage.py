@@ -72,6 +72,27 @@ def test_clear_does_not_reset_the_cost() -> None:
     assert {bucket.session_id for bucket in story.buckets} == {"session-1", "session-2"}
 
 
+def test_clear_may_continue_the_cost_of_the_process() -> None:
+    """Older clients do not start at zero again: the status line of the new session has the cost of both."""
+    story = Spending()
+    story.starts()
+    story.costs(1.0)
+    story.hook("SessionStart", source="clear", session_id="session-2")
+    story.costs(1.25, session="session-2")
+    story.costs(1.5, session="session-2")
+    assert (story.cost, story.by_model) == (1.5, {OPUS: 1.5})
+
+
+def test_the_transcript_of_a_cleared_session_has_only_its_own_cost() -> None:
+    """Also if it is the same as that of the session before."""
+    story = Spending()
+    story.starts()
+    story.totals(1.0, used(OPUS, 100, 1.0))
+    story.hook("SessionStart", source="clear", session_id="session-2")
+    story.totals(1.0, used(OPUS, 100, 1.0), session="session-2")
+    assert (story.cost, story.tokens) == (2.0, 200)
+
+
 def test_a_resumed_session_continues_its_totals() -> None:
     """What was counted before the client ended is not counted again."""
     story = Spending()
@@ -102,6 +123,7 @@ def test_an_earlier_session_can_be_resumed() -> None:
     for number in range(2, MAX_COUNTERS + 3):
         story.costs(1.0, session=f"session-{number - 1}")
         story.hook("SessionStart", source="clear", session_id=f"session-{number}")
+        story.costs(0.0, session=f"session-{number}")
     story.hook("SessionStart", source="resume", session_id="session-4")
     story.costs(1.5, session="session-4")
     assert story.cost == MAX_COUNTERS + 1.5

@@ -2,13 +2,15 @@
 
 import os
 import signal
+import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.support import running_daemon, wait_until
+from tests.support import environment, running_daemon, running_daemon_in, wait_until
 from tests.terminals import Terminal, needs_tmux, run_in, terminal
 
 pytestmark = needs_tmux
@@ -138,6 +140,25 @@ def test_a_new_agent_runs_in_a_tmux_session_of_its_own(tmux: Terminal, tmp_path:
     wait_until(lambda: "fresh" not in sessions(tmux), "the end of the tmux session")
 
 
+def test_a_new_agent_works_in_a_worktree_of_its_own(tmux: Terminal, tmp_path: Path) -> None:
+    """The worktree and its branch are created, and kept when the agent is stopped."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    for command in (
+        ("init", "-q"),
+        ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "1", "--allow-empty"),
+    ):
+        subprocess.run(["git", *command], cwd=shop, check=True)
+    done = run_in(tmux, "new", "--project", str(shop), "--worktree", "login-fix")
+    assert done.stdout == "login-fix was started, in the tmux session login-fix.\n", done.stderr
+    wait_until(lambda: tmux.daemon.agent("login-fix")["state"] == "idle", "the agent")
+    directory = Path(tmux.daemon.agent("login-fix")["cwd"])
+    assert (directory != shop, (directory / ".git").is_file()) == (True, True)
+    assert run_in(tmux, "stop", "--yes", "login-fix").returncode == 0
+    wait_until(lambda: "login-fix" not in sessions(tmux), "the end of the tmux session")
+    assert directory.is_dir()
+
+
 def test_a_new_agent_that_cannot_start_is_refused_with_the_reason(tmux: Terminal, tmp_path: Path) -> None:
     """Everything is checked before a tmux session is created."""
     before = sessions(tmux)
@@ -180,3 +201,36 @@ def test_crashed_agents_are_restarted(tmux: Terminal) -> None:
     again = run_in(tmux, "restart", "--yes", agent["name"])
     assert again.stdout == f"Restarted {agent['name']}.\n", again.stderr
     assert tmux.daemon.agent(agent["id"])["pid"] != back["pid"]
+
+
+# --- the API ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_api_starts_forks_and_resumes_agents(tmp_path: Path) -> None:
+    """The daemon does the same as the commands, with its own environment. No option is smuggled in as a model."""
+    home, sockets = tmp_path / "home", Path("/tmp") / f"hs-tmux-{uuid.uuid4().hex[:8]}"
+    sockets.mkdir(mode=0o700)
+    env = {
+        **environment(home),
+        "PATH": f"{tmp_path / 'terminal/bin'}:{os.environ['PATH']}",
+        "TMUX_TMPDIR": str(sockets),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "FAKE_CLIENT_LOG": str(tmp_path / "terminal/client.jsonl"),
+    }
+    with running_daemon_in(home, env) as daemon, terminal(tmp_path / "terminal", daemon) as tmux:
+        tmux.end()
+        tmux.sockets = sockets  # the server that the daemon starts
+        wanted = {"directory": str(tmp_path), "name": "one", "permission_mode": "plan", "prompt": "Say hi."}
+        smuggled = daemon.send("POST", "/api/agents/start", {**wanted, "model": "--bad"}, scope="act")
+        assert (smuggled.status, smuggled.json()["error"]["code"]) == (400, "bad_model")
+        one = daemon.send("POST", "/api/agents/start", wanted, scope="act").json()
+        assert (one["name"], one["tmux"]["session"]) == ("one", "one")
+        wait_until(lambda: daemon.agent("one")["state"] == "idle", "the new agent")
+        two = daemon.send("POST", "/api/agents/one/fork", {"name": "two"}, scope="act").json()
+        assert (two["name"], two["id"] != one["id"], two["cwd"]) == ("two", True, one["cwd"])
+        assert sorted(sessions(tmux)) == ["one", "two"]
+        running = daemon.send("POST", "/api/agents/one/start", {}, scope="act")
+        assert running.json()["error"]["code"] == "not_ended"
+        daemon.send("POST", "/api/agents/one/stop", {}, scope="act")
+        back = daemon.send("POST", "/api/agents/one/start", {}, scope="act").json()
+        assert (back["id"], back["state"] != "ended") == (one["id"], True)

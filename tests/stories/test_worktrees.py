@@ -108,6 +108,22 @@ def test_a_detached_agent_is_not_asked(tmux: Terminal) -> None:
     assert not path.exists()
 
 
+def test_new_starts_an_agent_in_a_worktree(tmux: Terminal) -> None:
+    """In a tmux session of its own, from another directory. One that cannot be started leaves no worktree."""
+    wiki = repository(tmux, "wiki")
+    done = run_in(tmux, "new", "--project", str(wiki.root), "--worktree", "search", "--json")
+    assert done.returncode == 0, done.stderr
+    agent = json.loads(done.stdout)
+    path = tmux.projects / "wiki-worktrees/search"
+    assert (agent["name"], agent["cwd"], agent["worktree"]["root"]) == ("search", str(path), str(path))
+    refused = run_in(tmux, "new", "--project", str(wiki.root), "--worktree", "index", "--name", "search")
+    assert refused.returncode != 0
+    assert not (tmux.projects / "wiki-worktrees/index").exists()
+    tmux.keys(agent["tmux"]["pane"], "/exit", "Enter")
+    wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
+    assert path.exists()
+
+
 def test_the_commands_find_a_worktree_by_its_exact_name(tmux: Terminal) -> None:
     """Another name is refused with the names that exist."""
     docs = repository(tmux, "docs")

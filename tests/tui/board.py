@@ -362,8 +362,18 @@ class RecordingActions:
     def jump(self, agent: Json) -> ActionResult:
         return self._record("jump", agent["name"])
 
-    def send(self, agent: Json, text: str) -> ActionResult:
-        return self._record("send", agent["name"], text)
+    def send(self, agent: Json, text: str, *, when_idle: bool = False) -> ActionResult:
+        return self._record("send", agent["name"], text, *(["when idle"] if when_idle else []))
+
+    def send_all(self, agents: Sequence[Json], text: str, *, when_idle: bool = False) -> list[str]:
+        self._record("send_all", *(agent["name"] for agent in agents), text, *(["when idle"] if when_idle else []))
+        return [f"{agent['name']} received the prompt." for agent in agents]
+
+    def cancel_prompt(self, agent: Json, prompt: Json) -> ActionResult:
+        return self._record("cancel_prompt", agent["name"], prompt["id"])
+
+    def saved_prompts(self) -> list[str]:
+        return ["Review it.", "Test it."]
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         return self._record("answer", agent["name"], wait["id"], json.dumps(answer))

@@ -445,7 +445,7 @@ def test_a_prompt_refused_while_another_dialog_is_open_is_kept() -> None:
             super().__init__()
             self.dialog_is_open = threading.Event()
 
-        def send(self, agent: Json, text: str) -> ActionResult:
+        def send(self, agent: Json, text: str, *, when_idle: bool = False) -> ActionResult:
             assert self.dialog_is_open.wait(LIMIT_SECONDS)
             self.recorded.append(("send", agent["name"], text))
             raise BadRequest("draft", "Its input box has a draft.", "")

@@ -33,7 +33,7 @@ test("models have short names", () => {
 
 test("numbers are short", () => {
   expect([formatTokens(950), formatTokens(61_400), formatTokens(1_240_000)]).toEqual(["950", "61k", "1.2M"]);
-  expect([formatCost(0.031), formatCost(12.4)]).toEqual(["$0.03", "$12"]);
+  expect([0, 0.0026, 0.031, 12.4].map(formatCost)).toEqual(["$0.00", "<$0.01", "$0.03", "$12"]);
   expect([count(1, "agent"), count(1204, "event")]).toEqual(["1 agent", "1,204 events"]);
 });
 

@@ -74,6 +74,8 @@ def chosen_options(client: str, model: str = "", permission_mode: str = "") -> l
     if permission_mode and permission_mode not in modes:
         message = f"{title_of(client)} has no permission mode {permission_mode[:60]!r}."
         raise BadRequest("bad_permission_mode", message, f"Use one of: {', '.join(modes)}.")
+    if model.startswith("-"):
+        raise BadRequest("bad_model", f"{model[:60]!r} is not the name of a model.", "An option cannot be one.")
     return [*(_fill(program.model, model) if model else ()), *modes.get(permission_mode, ())]
 
 

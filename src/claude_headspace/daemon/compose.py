@@ -73,6 +73,8 @@ from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 from claude_headspace.surfaces.auth.requester import RequesterLookup
 from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
 from claude_headspace.surfaces.auth.tokens import DerivedTokens, Scope, make_token
+from claude_headspace.surfaces.launch.detached import Launcher
+from claude_headspace.surfaces.launch.start_client import worker_environment
 from claude_headspace.surfaces.page.answer_link import AnswerPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
@@ -139,6 +141,20 @@ class Daemon:
         if self.advertisement is not None and self.advertisement.failure is not None:
             yield f"hook scripts cannot find the daemon: {self.advertisement.failure}", "Free some disk space."
 
+    def _launcher(self) -> Launcher:
+        agents = self.read.agents
+
+        def names() -> list[str]:
+            return [agent.name for agent in agents.recent() if agent.ended_at is None]
+
+        return Launcher(
+            self.base.paths,
+            worker_environment(),
+            self.base.host,
+            lambda reference: msgspec.to_builtins(agents.view(reference)),
+            names,
+        )
+
     def _api(self, installation: Installation) -> ApiContext:
         base, inputs, outputs = self.base, self.inputs, self.outputs
         engine, retention_days = inputs.engine, base.settings.retention_days
@@ -152,6 +168,7 @@ class Daemon:
                 outputs.remote_actions,
                 Changes(self.read, outputs.remote_actions, base.host),
                 PendingPrompts(engine, base.redactor.text),
+                self._launcher(),
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,

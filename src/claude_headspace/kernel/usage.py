@@ -3,7 +3,8 @@
 Clients report running totals of a session. What a report adds to the previous one is counted at its time.
 
 Rules
-- `/clear` starts a session with totals of its own; those of the previous session stay counted.
+- `/clear` starts a session with totals of its own; those of the previous session stay counted. Older clients continue
+  the cost in their status line instead: it is not lower than before.
 - A resumed session continues its totals. If the client starts them again at zero, they are counted again from zero.
 - A session that continues one which the agent did not have (a fork, or a resume of an unknown session) starts with the
   totals of that one: its first report is not counted. So nothing is counted twice. If the client reports for the first
@@ -81,6 +82,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Identifies the start of the session: a client that is started again may start its totals again."""
     is_continued: bool
     """The session continues another one."""
+    is_of_process: bool = False
+    """After `/clear`, the cost may be that of the client's process, with earlier sessions."""
     at: Micros
     model: str
     """The model in use."""
@@ -160,6 +163,9 @@ def count(usage: Usage, report: Report, agent_id: str, event_id: str) -> tuple[U
 def _counter(usage: Usage, report: Report) -> Counter:
     """What is counted of the session so far."""
     known = next((each for each in usage.counters if each.session_id == report.session_id), None)
+    previous = usage.counters[-1] if usage.counters else None
+    if known is None and report.is_of_process and previous and not _is_lower(report.cost_usd, previous.cost_usd):
+        return Counter(report.session_id, report.opened, previous.cost_usd, previous.costs)
     if known is None:
         return Counter(
             report.session_id, report.opened, inherits_cost=report.is_continued, inherits_tokens=report.is_continued

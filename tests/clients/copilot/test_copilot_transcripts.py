@@ -11,6 +11,7 @@ from claude_headspace.clients.copilot import transcript_files
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.inputs.watch.transcript_files import ReadPosition, read_chunk
 from claude_headspace.kernel import facts
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 
 SESSION = "767b4bb2-f8c9-41da-b865-1bac62483186"
 
@@ -148,3 +149,15 @@ def test_unknown_and_damaged_lines_have_no_facts(tmp_path: Path) -> None:
     path = transcript(tmp_path, [line("future.event", x=1), {"type": "user.message", "data": 7}, {"data": []}])
     Path(path).write_bytes(Path(path).read_bytes() + b'{"type": "abort"\n[1]\n\xff\n')
     assert found(path) == []
+
+
+def test_every_call_of_the_model_has_its_tokens(tmp_path: Path) -> None:
+    """Those of the cache are part of the input. The calls of a sub-agent count, but are not in the agent's context."""
+    usage = {"model": "gpt-4.1", "inputTokens": 100, "outputTokens": 7, "cacheReadTokens": 60, "cacheWriteTokens": 10}
+    record = "session.usage_record"
+    main, other = line(record, usage={**usage, "maxPromptTokens": 1_000}), line(record, "agent-1", usage=usage)
+    added = ModelUsage(model="gpt-4.1", tokens=Tokens(30, 60, 10, 7))
+    assert found(transcript(tmp_path, [START, main, other]))[1:] == [
+        facts.UsageMeasured(model="gpt-4.1", tokens=100, window=1_000, added=added),
+        facts.UsageMeasured(added=added),
+    ]

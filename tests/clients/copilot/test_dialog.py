@@ -6,7 +6,7 @@ import pytest
 
 from claude_headspace.clients.copilot.dialog import read_dialog, shows_call
 from claude_headspace.clients.copilot.tools import tool_use
-from claude_headspace.clients.dialog import NO_MESSAGE, Choice, Dialog, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import NO_REASON, Choice, Dialog, Role, choose, find_mismatch
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait.answers import Answer
 
@@ -69,7 +69,7 @@ def test_a_path_outside_the_project() -> None:
 
 
 def test_a_dialog_of_a_hook() -> None:
-    """It shows the tool and all arguments. A refusal takes no text."""
+    """It shows the tool and all arguments. A refusal needs a text, although its label does not ask for one."""
     dialog = read("permission-hook")
     assert dialog is not None
     call = tool_use("bash", {"command": "echo hi", "description": "d"})
@@ -77,8 +77,8 @@ def test_a_dialog_of_a_hook() -> None:
     assert find_mismatch(dialog, wait, call) is None
     for other in (tool_use("bash", {"command": "echo hi"}), tool_use("view", call.input)):
         assert find_mismatch(dialog, wait, other) is not None
-    assert choose(dialog, wait, Answer(decision="deny")) == Choice(1)
-    assert choose(dialog, wait, Answer(decision="deny", message="no")) == NO_MESSAGE
+    assert choose(dialog, wait, Answer(decision="deny")) == Choice(1, NO_REASON)
+    assert choose(dialog, wait, Answer(decision="deny", message="use make")) == Choice(1, "use make")
 
 
 def test_a_dialog_that_does_not_fit() -> None:

@@ -190,6 +190,18 @@ PERMISSIONS = [
             turns=["USER COMMAND: Make it", "USER ANSWER: use make", "AGENT COMPLETION: I made it."],
         ),
     ),
+    Scenario(
+        "call that a rule asks about, denied through Headspace",
+        {"Make it": [reply(bash("sudo touch made")), reply(text("I made it."))]},
+        [
+            *(*starts_with("Make it", *ALLOWED), shows("waiting: permission"), answers_by_api(decision="deny")),
+            *(shows("working", "idle"), has_no_file("made")),
+        ],
+        Expected(
+            commands=["completed: Make it"],
+            turns=["USER COMMAND: Make it", "AGENT COMPLETION: I made it."],
+        ),
+    ),
 ]
 
 INTERRUPTS = [

@@ -141,3 +141,11 @@ def test_clock_times_of_other_days_have_a_date() -> None:
     """Times of today have none."""
     assert formatting.clock_time(before(hours=1), NOW) == "11:00:00"
     assert formatting.clock_time(before(days=1), NOW) == "2026-03-13 12:00"
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"), [(0.0, "$0.00"), (0.0026, "<$0.01"), (0.005, "$0.01"), (1204.5, "$1,204.50"), (-0.5, "-$0.50")]
+)
+def test_a_small_cost_does_not_look_like_nothing(cost: float, shown: str) -> None:
+    """Only a cost of zero is shown as zero."""
+    assert formatting.dollars(cost) == shown

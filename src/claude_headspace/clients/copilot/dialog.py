@@ -29,8 +29,9 @@ _QUESTION_TITLE = "Copilot needs information."
 _DECLINE_KEY = "C-d"
 _OPTION = re.compile(r"(❯| ) (\d+)\. (.*)")
 _REFUSAL, _REFUSAL_WITH_TEXT = "No", "No, and tell Copilot what to do differently"
-_ENDS = (" (Esc to stop)", " (Esc)")
-"""The ends of a refusal's label."""
+_WITH_TEXT, _WITHOUT_TEXT = " (Esc to stop)", " (Esc)"
+"""The ends of a refusal's label. The first takes a text and nothing happens without one, even if the label does not ask
+for it."""
 _TOOL, _ARGUMENTS = "Tool: ", "Args: "
 _OTHER = "Other (type your answer"
 _PLACEHOLDER = "Type your answer..."
@@ -127,11 +128,11 @@ def _labels(rows: Sequence[str]) -> tuple[list[str], int | None]:
 
 def _options(labels: Sequence[str]) -> tuple[tuple[DialogOption, ...] | None, str]:
     """The options of a permission, and the text that was typed into the last one."""
-    end = next((end for end in _ENDS if labels and labels[-1].endswith(end)), None)
+    end = next((end for end in (_WITH_TEXT, _WITHOUT_TEXT) if labels and labels[-1].endswith(end)), None)
     if end is None or labels[0] != "Yes":
         return None, ""
     label = labels[-1].removesuffix(end)
-    deny = DialogOption(_REFUSAL, Role.DENY, takes_text=label != _REFUSAL)
+    deny = DialogOption(_REFUSAL, Role.DENY, takes_text=end == _WITH_TEXT)
     others = (DialogOption(each) for each in labels[1:-1])
     return (DialogOption("Yes", Role.ALLOW), *others, deny), "" if label in (_REFUSAL, _REFUSAL_WITH_TEXT) else label
 

@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from claude_headspace.clients.copilot import tools
-from claude_headspace.clients.copilot.transcript_wire import WireCall, WireData, WireEvent, WireLine, WirePermission
+from claude_headspace.clients.copilot.transcript_wire import (
+    WireCall,
+    WireData,
+    WireEvent,
+    WireLine,
+    WirePermission,
+    WireUsage,
+)
 from claude_headspace.clients.dialog import NO_REASON
 from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import unknown
@@ -28,6 +35,7 @@ from claude_headspace.kernel.facts import Event, Fact, Meta
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
+from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.kernel.wait.request import Ask
 
 CANCELLED = "cancelled"
@@ -154,11 +162,21 @@ def _error(decoded: Decoded) -> Iterator[Fact]:
 
 
 def _usage(decoded: Decoded) -> Iterator[Fact]:
+    """The tokens of one call of the model. Those of a sub-agent are not in the agent's context."""
     usage = decoded.data.usage
-    if usage.input_tokens is not None and not decoded.event.agent_id:
-        yield facts.UsageMeasured(
-            model=short(usage.model) or None, tokens=usage.input_tokens, window=usage.max_prompt_tokens
-        )
+    if usage.input_tokens is None:
+        return
+    added = ModelUsage(model=short(usage.model), tokens=_tokens(usage, usage.input_tokens))
+    if decoded.event.agent_id:
+        yield facts.UsageMeasured(added=added)
+    else:
+        window = usage.max_prompt_tokens
+        yield facts.UsageMeasured(model=added.model or None, tokens=usage.input_tokens, window=window, added=added)
+
+
+def _tokens(usage: WireUsage, all_input: int) -> Tokens:
+    fresh = max(all_input - usage.cache_read_tokens - usage.cache_write_tokens, 0)
+    return Tokens(fresh, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens)
 
 
 def _model_changed(decoded: Decoded) -> Iterator[Fact]:

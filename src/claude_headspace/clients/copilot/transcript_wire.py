@@ -34,10 +34,13 @@ class WirePermission(msgspec.Struct, rename="camel", frozen=True):
 
 
 class WireUsage(msgspec.Struct, rename="camel", frozen=True):
-    """The usage of one call of the model."""
+    """The usage of one call of the model. The input includes the tokens in the cache."""
 
     model: str = ""
     input_tokens: int | None = None
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
     max_prompt_tokens: int | None = None
 
 

@@ -2,6 +2,7 @@
 
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Origin
 from claude_headspace.kernel.evolve.change import Change, open_command_of
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.usage import CONTINUED, Report, Usage, count
@@ -81,6 +82,7 @@ def _count_usage(change: Change, meta: Meta, fact: facts.UsageMeasured) -> None:
         session_id=meta.session_id,
         opened=current.id if current else "",
         is_continued=current is not None and current.source in CONTINUED,
+        is_of_process=current is not None and current.source == "clear" and meta.origin is Origin.STATUS_LINE,
         at=meta.at,
         model=fact.model or agent.model or "",
         cost_usd=fact.cost_usd,

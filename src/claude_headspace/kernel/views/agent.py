@@ -225,7 +225,7 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: Time | None
     end_reason: str | None
     crashed: bool
-    """Whether its client ended without reporting it, or with an error. Restart it with `resume`."""
+    """Whether its client ended without reporting it, or with an error. `headspace restart` resumes it."""
     archived: bool
     """Whether a person took it off the board after its end."""
 

@@ -15,7 +15,6 @@ from claude_headspace.inputs.receive.receiver import FindAncestry, LocateProject
 from claude_headspace.kernel.acts import Act, AgentRegistered, AgentResumed
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
-from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.api.changes import Changes
@@ -23,6 +22,8 @@ from claude_headspace.surfaces.api.pending_prompts import PendingPrompts
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
+from claude_headspace.surfaces.launch.detached import Launcher
+from claude_headspace.surfaces.text.names import check_name
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class AgentActions:
     remote_actions: RemoteActions
     changes: Changes
     prompts: PendingPrompts
+    launcher: Launcher
 
     async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
@@ -94,16 +96,6 @@ class AgentActions:
         """End the agent's client, on the agent's host."""
         action = Action("stop", requester.name, requester.via, force=force)
         return await self.remote_actions.do(agent, action, Stopped)
-
-
-def check_name(name: str) -> None:
-    """Raise `BadRequest` for a name that an agent cannot have."""
-    if not VALID_NAME.fullmatch(name):
-        raise BadRequest(
-            "bad_name",
-            f"{name[:60]!r} is not a valid agent name.",
-            "Use up to 40 lowercase letters, digits, dots and dashes, starting and ending with a letter or digit.",
-        )
 
 
 def check_ended(agent: Agent) -> None:

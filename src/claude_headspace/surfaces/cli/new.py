@@ -15,8 +15,10 @@ from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.cli.run import run
 from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exactly
+from claude_headspace.surfaces.cli.worktree_run import BaseOption, WorktreeOption, enter_worktree, undo_if_refused
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
 from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
+from claude_headspace.surfaces.launch.start_client import find_program
 from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import stop_result
 from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
@@ -32,6 +34,7 @@ Attach = Annotated[bool, Option("--attach", "-a", help="Switch to it when it run
     "headspace new",
     'headspace new codex --project ~/code/shop --prompt "Fix the flaky test"',
     "headspace new --model opus --permission-mode plan --attach",
+    'headspace new --worktree login-fix --prompt "Fix the login"',
     "headspace new --name login-fix -- --add-dir ../shared",
 )
 def new(
@@ -42,6 +45,8 @@ def new(
     permission_mode: PermissionMode = "",
     name: Name = "",
     role: Annotated[str, Option("--role", help="Role of the agent.")] = "",
+    worktree: WorktreeOption = None,
+    base: BaseOption = None,
     here: Annotated[bool, Option("--here", help="Run it in this terminal.")] = False,
     attach: Attach = False,
     as_json: AsJson = False,
@@ -50,28 +55,44 @@ def new(
 
     The first argument can name the client: claude, codex, opencode, copilot or gemini. All further arguments are passed
     to the client. The agent runs until it is stopped, also when this terminal is closed. `headspace jump` switches to
-    it.
+    it. With --worktree it works in its own git worktree, on its own branch.
     """
     refuse_in_demo(find_paths())
     client, forwarded = split_client(arguments)
     directory, text = str(project.expanduser().resolve()), read_text(prompt)
+    options = chosen_options(client.name, model, permission_mode)
+    _require_directory(directory)
+    os.chdir(directory)
     if here:
-        options = chosen_options(client.name, model, permission_mode)
-        _require_directory(directory)
-        os.chdir(directory)
-        run(ForwardedArguments([client.name, *options, *forwarded]), name, role or None, prompt=text, here=True)
+        run(
+            ForwardedArguments([client.name, *options, *forwarded]),
+            name,
+            role or None,
+            prompt=text,
+            worktree=worktree,
+            base=base,
+            here=True,
+        )
+    api = ApiClient.local()
+    find_program(client)
+    launcher = local_launcher(find_paths(), api)
+    if name:
+        launcher.require_free(name)  # before a worktree is created
+    place = enter_worktree(api, worktree, base) if worktree is not None else None
     wanted = NewAgent(
-        directory=directory,
+        directory=str(Path.cwd()),
         client=client.name,
-        name=name,
+        name=name or (place.agent_name if place else ""),
+        worktree=place.branch if place else "",
         prompt=text,
         model=model,
         permission_mode=permission_mode,
         role=role,
         arguments=tuple(forwarded),
     )
-    api = ApiClient.local()
-    _show(local_launcher(find_paths(), api).new(wanted), "was started", as_json=as_json, attach=attach)
+    with undo_if_refused(place):
+        made = launcher.new(wanted)
+    _show(made, "was started", as_json=as_json, attach=attach)
 
 
 @examples(

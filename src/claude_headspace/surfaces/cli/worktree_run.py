@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from claude_headspace.clients.capabilities import named_client
 from claude_headspace.config import find_paths, load_settings
-from claude_headspace.errors import HeadspaceError, RegistrationRefused
+from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.repository.worktrees import Worktree, WorktreeStatus, read_status
 from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.surfaces.cli import output
@@ -91,7 +91,7 @@ def undo_if_refused(place: Place | None) -> Iterator[None]:
     """Remove a worktree that was just created if its agent cannot be started."""
     try:
         yield
-    except RegistrationRefused:
+    except HeadspaceError:
         if place is not None and place.is_new:
             os.chdir(worktree_at(place.path).repository)
             with suppress(HeadspaceError):

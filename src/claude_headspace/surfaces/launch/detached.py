@@ -32,6 +32,7 @@ from claude_headspace.surfaces.launch.start_client import (
     tmux_name,
     worker_environment,
 )
+from claude_headspace.surfaces.text.names import check_name
 
 START_SECONDS = 20.0
 """How long a new agent may take to be registered."""
@@ -55,6 +56,8 @@ class NewAgent(msgspec.Struct, frozen=True, kw_only=True):
     permission_mode: str = ""
     """In the words of the client."""
     role: str = ""
+    worktree: str = ""
+    """The branch of the git worktree that the directory is in. The worktree is kept when the agent ends."""
     arguments: tuple[str, ...] = ()
     """Further arguments of the client."""
 
@@ -72,6 +75,12 @@ class Launcher(msgspec.Struct, frozen=True):
     def new(self, wanted: NewAgent) -> Json:
         """Start an agent; the agent as soon as it is registered."""
         return self._start(wanted, [])
+
+    def require_free(self, name: str) -> None:
+        """Raise `BadRequest` for a name that a new agent cannot have."""
+        check_name(name)
+        if name in self.names():
+            raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
 
     def fork(self, agent: Mapping[str, Any], wanted: NewAgent) -> Json:
         """Continue the conversation of an agent as another agent. Its directory and client are used."""
@@ -95,11 +104,11 @@ class Launcher(msgspec.Struct, frozen=True):
         if not Path(wanted.directory).is_dir():
             raise BadRequest("no_directory", f"There is no directory {wanted.directory}.", "Nothing was started.")
         options = chosen_options(client.name, wanted.model, wanted.permission_mode)
-        taken = self.names()
-        name = wanted.name or free_name(taken)
-        if name in taken:
-            raise BadRequest("name_taken", f"Another agent is called {name}.", "Choose another name.", status=409)
+        name = wanted.name or free_name(self.names())
+        self.require_free(name)
         given = [f"--{key}={value}" for key in ("prompt", "role") if (value := getattr(wanted, key))]
+        if wanted.worktree:
+            given += [f"--worktree={wanted.worktree}", "--keep-worktree"]
         arguments = ["run", client.name, f"--name={name}", *given, *more, "--here", "--", *options, *wanted.arguments]
         return self._open(name, name, Job(arguments, {**self.env, **(variables or {})}), wanted.directory)
 

@@ -110,8 +110,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 86400} d"
 
 
+HALF_A_CENT = 0.005
+
+
 def dollars(cost: float) -> str:
-    """A cost, such as $1,204.50."""
+    """A cost, such as $1,204.50. One of less than half a cent is not nothing."""
+    if 0 < cost < HALF_A_CENT:
+        return "<$0.01"
     return f"${cost:,.2f}" if cost >= 0 else f"-${-cost:,.2f}"
 
 

@@ -16,6 +16,8 @@ from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
+from claude_headspace.surfaces.client.saved_prompts import SavedPrompts
+from claude_headspace.surfaces.client.several_agents import send_to_all
 from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
 from claude_headspace.surfaces.launch.start_client import (
     Job,
@@ -46,8 +48,17 @@ class Actions(Protocol):
     def jump(self, agent: Json) -> ActionResult:
         """Show the agent's tmux pane."""
 
-    def send(self, agent: Json, text: str) -> ActionResult:
-        """Type a prompt into the agent's terminal."""
+    def send(self, agent: Json, text: str, *, when_idle: bool = False) -> ActionResult:
+        """Type a prompt into the agent's terminal, now or when it is idle."""
+
+    def send_all(self, agents: Sequence[Json], text: str, *, when_idle: bool = False) -> list[str]:
+        """Send a prompt to several agents. Returns the result of each."""
+
+    def cancel_prompt(self, agent: Json, prompt: Json) -> ActionResult:
+        """Cancel a pending prompt."""
+
+    def saved_prompts(self) -> list[str]:
+        """The texts of the saved prompts."""
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         """Answer a wait."""
@@ -176,9 +187,22 @@ class TerminalActions:
             hint = closed_terminal_hint(agent) if refusal.code == "no_pane" else ""
             raise BadRequest(refusal.code, refusal.message, f"{refusal.hint} {hint}".strip()) from refusal
 
-    def send(self, agent: Json, text: str) -> ActionResult:
+    def send(self, agent: Json, text: str, *, when_idle: bool = False) -> ActionResult:
         refuse_in_demo(self._paths)
-        return ActionResult(send_result(self._client().send(agent["id"], text, uuid.uuid4().hex)))
+        sent = self._client().send(agent["id"], text, uuid.uuid4().hex, when_idle=when_idle)
+        return ActionResult(send_result(sent))
+
+    def send_all(self, agents: Sequence[Json], text: str, *, when_idle: bool = False) -> list[str]:
+        refuse_in_demo(self._paths)
+        return [result.text for result in send_to_all(self._client().send, agents, text, when_idle=when_idle)]
+
+    def cancel_prompt(self, agent: Json, prompt: Json) -> ActionResult:
+        done = self._client().cancel_prompt(agent["id"], prompt["id"])
+        return ActionResult(f"The prompt to {done['agent']} was {done['status']}.")
+
+    def saved_prompts(self) -> list[str]:
+        saved = SavedPrompts(self._paths)
+        return [saved.read(name) for name in saved.names()]
 
     def answer(self, agent: Json, wait: Json, answer: dict[str, Any]) -> ActionResult:
         self._client().answer(wait["id"], answer)

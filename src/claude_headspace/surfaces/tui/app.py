@@ -20,6 +20,7 @@ from textual.widgets import Input
 
 from claude_headspace.clients.client import Capability
 from claude_headspace.errors import HeadspaceError
+from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.cli.output import Line, Span, dim
 from claude_headspace.surfaces.cli.presentation.preview import preview_lines
 from claude_headspace.surfaces.client.preview import Preview
@@ -53,6 +54,7 @@ from claude_headspace.surfaces.tui.widgets import AgentList, LinePane, SingleLin
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
+    from claude_headspace.surfaces.tui.dialogs import Typed
     from claude_headspace.surfaces.tui.lifecycle import Lifecycle
     from claude_headspace.surfaces.tui.prompts import Prompts
     from claude_headspace.surfaces.tui.search_panel import Found
@@ -416,25 +418,72 @@ class Top(BoardViewKeys):
 
     def action_send(self) -> None:
         """Ask for a prompt, and send it. Refused before the user types if the agent would not accept it."""
-        agent = self.agents.selected
-        if agent is not None and (refusal := send_refusal(agent)):
+        agents = self._marked_agents() or [each for each in (self.agents.selected,) if each is not None]
+        if len(agents) == 1 and (refusal := send_refusal(agents[0])):
             self.show_message(Span(refusal.message), Span(f"  {refusal.hint}", "dim"))
-        elif agent is not None:
-            self._prompts.ask(agent)
+        elif agents:
+            self._prompts.ask(agents)
+
+    def _marked_agents(self) -> list[Json]:
+        return [agent for agent in self.board.agents.values() if agent["id"] in self.agents.marks]
+
+    def action_mark(self) -> None:
+        """Mark the agent, or unmark it, and select the next one."""
+        agent = self.agents.selected
+        if agent is not None:
+            self._set_marks(self.agents.marks ^ {agent["id"]})
+            self.action_move(1)
+
+    def _set_marks(self, marks: frozenset[str]) -> None:
+        self.agents.marks = marks
+        self.agents.refresh()
+        self._say(
+            f"{count(len(marks), 'agent')} marked: s sends to all of them, esc unmarks." if marks else "None marked."
+        )
+
+    def action_queue(self) -> None:
+        """Show the pending prompts of all agents."""
+        from claude_headspace.surfaces.tui.queue_panel import Pending, QueuePanel
+
+        def pending() -> list[Pending]:
+            agents = self.board.agents.values()
+            return [Pending(agent, prompt) for agent in agents for prompt in agent.get("pending_prompts") or ()]
+
+        def cancel(chosen: Pending) -> None:
+            self._run_in_thread(partial(self._agent_actions.cancel_prompt, *chosen), self._show_result)
+
+        self.push_screen(QueuePanel(pending, cancel, self._clock, self._palette))
 
     @cached_property
     def _prompts(self) -> "Prompts":
         from claude_headspace.surfaces.tui.prompts import Prompts
 
-        return Prompts(self._open_dialog, self._send, self._say, self._palette_name)
+        saved = self._agent_actions.saved_prompts
+        return Prompts(self._open_dialog, self._send, self._say, self._palette_name, saved)
 
     def _open_dialog(self, dialog: Screen[Any], then: Callable[[Any], None]) -> None:
         if not self.screen.is_modal:
             self.push_screen(dialog, then)
 
-    def _send(self, agent: Json, text: str, refuse: Callable[[HeadspaceError], None]) -> None:
-        self._say(f"Sending to {agent['name']}…")
-        self._act(partial(self._agent_actions.send, agent, text), refuse)
+    def _send(self, agents: Sequence[Json], typed: "Typed", refuse: Callable[[HeadspaceError], None]) -> None:
+        from claude_headspace.surfaces.tui.prompts import names_text
+
+        self._say(f"Sending to {names_text(agents)}…")
+        text, when_idle, actions = typed.text, typed.when_idle, self._agent_actions
+        if len(agents) == 1:
+            self._act(partial(actions.send, agents[0], text, when_idle=when_idle), refuse)
+        else:
+            self._run_in_thread(partial(actions.send_all, agents, text, when_idle=when_idle), self._show_results)
+
+    def _show_results(self, results: Sequence[str]) -> None:
+        """The result of each agent: in a panel, or in the footer if another one is open."""
+        from claude_headspace.surfaces.tui.dialogs import Lines
+
+        self._set_marks(frozenset())
+        if self.screen.is_modal:
+            self._say("  ".join(results))
+        else:
+            self.push_screen(Lines("sent", results, self._palette))
 
     def _say(self, text: str) -> None:
         self.show_message(Span(text, "dim"))
@@ -509,8 +558,11 @@ class Top(BoardViewKeys):
     def _update_panel(self) -> None:
         """After an answer, offer the next wait, which may have opened later. Before, check that nobody has answered."""
         from claude_headspace.surfaces.tui.answer_panel import AnswerPanel, Phase
+        from claude_headspace.surfaces.tui.queue_panel import QueuePanel
 
         panel = self.screen
+        if isinstance(panel, QueuePanel):
+            panel.show()
         if not isinstance(panel, AnswerPanel):
             return
         if panel.phase in (Phase.LOADING, Phase.ASKING):
@@ -719,6 +771,8 @@ class Top(BoardViewKeys):
             self._filter_text = ""
             await self._close_filter()
             self._renumber()
+        elif self.agents.marks:
+            self._set_marks(frozenset())
         elif self._layout_name != "beside":
             self._set_layout("beside")
 

@@ -16,7 +16,9 @@ class Key(NamedTuple):
 
 KEYS = (
     Key("enter", "enter", "jump", "jump to the agent's tmux pane", "jump"),
-    Key("s", "s", "send", "send a prompt to the agent", "send"),
+    Key("s", "s", "send", "send a prompt to the agent, now or when it is idle", "send"),
+    Key("m", "m", "mark", "mark the agent; a prompt goes to all marked agents"),
+    Key("Q", "Q", "queue", "show and cancel prompts that wait until an agent is idle"),
     Key("a", "a", "answer", "answer the agent's question, plan or permission request", "answer"),
     Key("x", "x", "interrupt", "interrupt the agent (Esc); press twice, half a second apart"),
     Key("r", "r", "resume", "resume an ended agent", "resume"),

@@ -107,6 +107,7 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
         self.selected_id: str | None = None
         self.numbers = RowNumbers()
         self.pins: frozenset[str] = frozenset()
+        self.marks: frozenset[str] = frozenset()
 
     # --- content ---
 
@@ -162,7 +163,8 @@ class AgentList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _agent_line(self, agent: Json) -> Line:
         number, is_pinned = self.numbers.of(agent["id"]), agent["id"] in self.pins
-        return agent_row(agent, number, self._columns, self._clock(), is_pinned=is_pinned)
+        is_marked = agent["id"] in self.marks
+        return agent_row(agent, number, self._columns, self._clock(), is_pinned=is_pinned, is_marked=is_marked)
 
     # --- selection ---
 

@@ -41,7 +41,7 @@ def test_unknown_costs_are_said_to_be_unknown() -> None:
         "all      at least $12.50    2.0M    100        2.0M        12.5k       –",
         "",
         "  400 tokens without a known price: their cost is not included. See --by model.",
-        "  2 agents of Copilot CLI without any report of cost or of all tokens: not included.",
+        "  2 agents of Copilot CLI without any report of cost or tokens: not included.",
     ]
 
 

@@ -24,7 +24,7 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.kernel.views.agent import AgentView, agent_view
 from claude_headspace.outputs.pane_input import MAX_TEXT_LENGTH
-from claude_headspace.surfaces.api.agent_actions import check_ended, check_name
+from claude_headspace.surfaces.api.agent_actions import check_ended
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
@@ -32,6 +32,7 @@ from claude_headspace.surfaces.api.pending_prompts import Cancelled
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.socket.notes import MAX_LENGTH
+from claude_headspace.surfaces.text.names import check_name
 
 endpoints = EndpointTable()
 

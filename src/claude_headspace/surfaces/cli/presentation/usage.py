@@ -98,7 +98,7 @@ def _notes(report: Json) -> Iterator[str]:
         yield f"{count(unpriced, 'token')} without a known price: their cost is not included. See --by model."
     for each in report["unmeasured"]:
         agents, client = count(each["agents"], "agent"), title_of(each["client"])
-        yield f"{agents} of {client} without any report of cost or of all tokens: not included."
+        yield f"{agents} of {client} without any report of cost or tokens: not included."
 
 
 def usage_records(report: Json) -> Iterator[Sequence[object]]:

@@ -111,9 +111,13 @@ def heading_row(columns: Columns) -> Line:
     return row([Span(HEADINGS[name], "dim") for name in columns.widths], columns.widths.values(), columns.right_aligned)
 
 
-def agent_row(agent: Json, number: int, columns: Columns, now: datetime, *, is_pinned: bool = False) -> Line:
-    """The row of an agent. Nine of them have a number, which is also a key. `*` marks a pinned one."""
+def agent_row(
+    agent: Json, number: int, columns: Columns, now: datetime, *, is_pinned: bool = False, is_marked: bool = False
+) -> Line:
+    """The row of an agent. Nine of them have a number, which is also a key. `*` is a pinned one, `+` a marked one."""
     cells = _cells(agent, now, number, with_branch=columns.with_branch)
+    if is_marked:
+        cells["unseen"] = Span("+", "key")
     if is_pinned:
         cells["name"] = Span(name_text(agent, is_pinned=True), agent["state"])
     return row([cells[name] for name in columns.widths], columns.widths.values(), columns.right_aligned)
