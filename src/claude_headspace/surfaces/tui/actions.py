@@ -256,7 +256,9 @@ class TerminalActions:
         return self._client().changes(agent["id"])
 
     def preview(self, agent: Json) -> Preview:
-        read_turns = self._client().turns
+        def read_turns(agent_id: str, limit: int) -> list[dict[str, Any]]:
+            return self._client().turns(agent_id, limit)  # needed only without a screen
+
         return read_preview(agent, self._host_name, read_turns, env=self._env)
 
     def search(self, text: str) -> Json:
