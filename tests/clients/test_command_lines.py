@@ -4,9 +4,12 @@ import pytest
 
 from claude_headspace.clients.capabilities import find_client
 from claude_headspace.clients.catalog import CLIENTS
+from claude_headspace.clients.client import Capability
 from claude_headspace.clients.command_lines import (
     PROGRAMS,
+    chosen_options,
     config_dir_of,
+    fork_arguments,
     headless_arguments,
     resume_arguments,
     split_client,
@@ -137,3 +140,43 @@ def test_an_unknown_client_is_refused() -> None:
     with pytest.raises(BadRequest, match="does not know the client 'aider'") as refusal:
         find_client("aider")
     assert "opencode" in str(refusal.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [
+        ("claude-code", ["--resume", "id", "--fork-session", "--model", "m", "--", TEXT]),
+        ("codex", [*NO_DAEMON, "fork", "id", "--model", "m", "--", TEXT]),
+    ],
+)
+def test_fork_with_a_prompt(client: str, arguments: list[str]) -> None:
+    """The session is continued as a new one."""
+    assert fork_arguments(client, "id", ["--model", "m"], TEXT) == arguments
+
+
+def test_opencode_forks_without_a_prompt() -> None:
+    """It would ignore the prompt, so that is refused."""
+    assert fork_arguments("opencode", "id", []) == ["-s", "id", "--fork"]
+    with pytest.raises(BadRequest, match="ignores a first prompt"):
+        fork_arguments("opencode", "id", [], TEXT)
+
+
+def test_clients_that_cannot_fork_say_so() -> None:
+    """A client either has arguments for it, or a limit."""
+    assert {name for name, program in PROGRAMS.items() if not program.fork} == {
+        name for name, client in CLIENTS.items() if not client.can(Capability.FORK)
+    }
+
+
+def test_model_and_permission_mode_are_those_of_the_client() -> None:
+    """A mode of another client is refused with the list; an option is no model."""
+    assert chosen_options("claude-code", "opus", "plan") == ["--model", "opus", "--permission-mode", "plan"]
+    assert chosen_options("codex", "", "never") == ["--ask-for-approval", "never"]
+    assert chosen_options("copilot", "", "plan") == ["--mode", "plan"]
+    assert chosen_options("gemini", "flash", "auto_edit") == ["--model", "flash", "--approval-mode", "auto_edit"]
+    assert chosen_options("opencode") == []
+    with pytest.raises(BadRequest, match="no permission mode 'plan'") as refused:
+        chosen_options("codex", "", "plan")
+    assert refused.value.hint == "Use one of: on-request, never."
+    with pytest.raises(BadRequest, match="not the name of a model"):
+        chosen_options("claude-code", "--dangerously-skip-permissions")

@@ -75,6 +75,18 @@ def test_a_known_session_is_matched_first() -> None:
     assert correlated(start(), {"session": agent("a")}, in_memory=False) == Correlation(Strategy.DATABASE, agent("a"))
 
 
+def test_a_client_that_forks_a_session_is_its_own_agent() -> None:
+    """Some clients report the forked session at their start. It stays with its agent, running or ended."""
+    sent = start("resume", headspace_id="h")
+    session = identities(sent, decode(sent))["session"]
+    fork = agent("fork", forked_session=session.key)
+    for first in (agent("first"), agent("first", ended_at=time_at(1))):
+        assert correlated(sent, {"session": first, "headspace": fork}) == Correlation(Strategy.HEADSPACE_ID, fork)
+    assert correlated(sent, {"session": agent("first"), "headspace": agent("other")}).agent == agent("first")
+    assert session not in claimed_identities(fork, sent, identities(sent, decode(sent)))
+    assert session in claimed_identities(agent("first"), sent, identities(sent, decode(sent)))
+
+
 def test_an_id_from_the_environment() -> None:
     """The id that a wrapper sets identifies the agent."""
     assert correlated(start(), {"headspace": agent("a")}) == Correlation(Strategy.HEADSPACE_ID, agent("a"))

@@ -215,3 +215,31 @@ def test_an_unfinished_restart_ends_the_agent() -> None:
 
 def _meta(name: str, at: float) -> Meta:
     return Meta(event_id=f"act-{at}", name=name, origin=Origin.OPERATOR, at=time_at(at), received_at=time_at(at))
+
+
+def test_an_end_after_a_request_to_stop_is_no_crash() -> None:
+    """The end reason is `stopped` for a minute after the request. Without one, a client with an error has crashed."""
+    story = Story()
+    story.prompted()
+    gone = acts.AgentClosed(reason="exited with 137", pid=story.agent.pid)
+    crashed = act(story.agent, gone, 20).agent
+    assert (crashed.end_reason, crashed.has_crashed) == ("exited with 137", True)
+    asked = act(story.agent, acts.StopRequested(by="me"), 19).agent
+    assert asked.state is story.agent.state
+    stopped = act(asked, gone, 20).agent
+    assert (stopped.end_reason, stopped.has_crashed) == ("stopped", False)
+    assert act(asked, gone, 100).agent.has_crashed
+
+
+def test_an_ended_agent_is_archived_and_comes_back() -> None:
+    """Undoing it, or a client that runs again, puts it back on the board."""
+    story = Story()
+    story.prompted()
+    assert not act(story.agent, acts.AgentArchived(), 19).agent.is_archived
+    ended = act(story.agent, acts.AgentClosed(pid=story.agent.pid), 20).agent
+    archived = act(ended, acts.AgentArchived(), 21).agent
+    assert (archived.is_archived, agent_view(archived).archived) == (True, True)
+    assert not act(archived, acts.AgentArchived(undone=True), 22).agent.is_archived
+    story.agent = archived
+    story.hook("SessionStart", at=30, source="resume")
+    assert (story.agent.ended_at, story.agent.is_archived) == (None, False)

@@ -123,9 +123,13 @@ function waitingSummary(agent: Agent): string {
   return waitText(first) + more;
 }
 
-/** The wait that every surface names first: the oldest without an answer, as clients show their dialogs. */
+/**
+ * The wait that every surface names first: the oldest without an answer, as clients show their dialogs. One that can be answered is named before one that
+ * cannot: several hooks at once may arrive in another order than that of the dialogs on the screen.
+ */
 export function firstWait(agent: Agent): Wait | undefined {
-  return agent.waits.find((wait) => !wait.answered) ?? agent.waits[0];
+  const unanswered = agent.waits.filter((wait) => !wait.answered);
+  return unanswered.find((wait) => wait.held_until) ?? unanswered[0] ?? agent.waits[0];
 }
 
 /** What a wait asks, without the command or file: the card shows that in full. */

@@ -107,8 +107,13 @@ def _waiting(agent: Json) -> str:
 
 
 def first_wait(waits: Sequence[Json]) -> Json:
-    """The wait that every surface names first: the oldest without an answer, as clients show their dialogs."""
-    return next((wait for wait in waits if not wait.get("answered")), waits[0])
+    """The wait that every surface names first: the oldest without an answer, as clients show their dialogs.
+
+    One that can be answered is named before one that cannot: several hooks at once may arrive in another order than
+    that of the dialogs on the screen.
+    """
+    unanswered = [wait for wait in waits if not wait.get("answered")] or waits
+    return next((wait for wait in unanswered if wait.get("held_until")), unanswered[0])
 
 
 def wait_text(wait: Json) -> str:

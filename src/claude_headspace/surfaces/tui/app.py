@@ -248,7 +248,7 @@ class Top(BoardViewKeys):
         if self._shown_details and not always and all(map(operator.is_, shown, self._shown_details)):
             return
         self._shown_details = shown
-        if turns is None or (self._shows_why and states is None):
+        if not self._shows_preview and (turns is None or (self._shows_why and states is None)):
             self._run_later("ask", DETAILS_DELAY_SECONDS, partial(self._load_details, agent["id"]))
         width, now = max(pane.size.width - 1, 20), self._clock()
         pane.border_title = details_title(agent, now, pane.size.width - 4)

@@ -55,6 +55,7 @@ KEYS = (
     Key("R", "R", "lifecycle('rename')", "rename the agent"),
     Key("M", "M", "lifecycle('note')", "write a note on the agent"),
     Key("A", "A", "lifecycle('archive')", "take an ended agent off the board"),
+    Key("W", "W", "lifecycle('worktree')", "merge, rebase or remove the agent's git worktree"),
     Key("slash", "/", "filter", "filter by name, project, state, client or text", "filter"),
     Key("f", "f", "search", "search the texts of all agents, and jump to or resume one", "search"),
     Key("w", "w", "toggle_why", "show why the agent is in this state", "why"),
