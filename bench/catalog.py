@@ -9,6 +9,7 @@ from bench import (
     changed_files,
     changes,
     evolve,
+    finding,
     growth,
     hook_script,
     idle,
@@ -51,6 +52,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "board": Benchmark("from a hook to its paint in Chromium, 500 agents, 100 hooks per second", board.run),
     "changes": Benchmark("changes of 200 files and 20,000 lines in Chromium: time to paint, scrolling", changes.run),
     "top": Benchmark("`headspace top` with 300 agents: start, key to paint, idle cost", top.run),
+    "finding": Benchmark("preview and picker with 200 agents: key to paint, idle cost", finding.run),
     "answers": Benchmark(
         "from a question to a button on an open page, and from the click to the start of the command", answers.run
     ),

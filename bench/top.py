@@ -43,14 +43,14 @@ SELECTED = "▌".encode()
 
 
 class Screen:
-    """A terminal with `headspace top` on it."""
+    """A terminal with a command of Headspace on it."""
 
-    def __init__(self, env: dict[str, str]) -> None:
+    def __init__(self, env: dict[str, str], *command: str) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "claude_headspace", "top", "--silent"],
+            [sys.executable, "-m", "claude_headspace", *command],
             env={**env, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "truecolor"},
             stdin=theirs,
             stdout=theirs,
@@ -70,7 +70,7 @@ class Screen:
         while not all(text in seen for text in texts):
             if time.perf_counter() > deadline or self.process.poll() is not None:
                 raise BenchError(
-                    f"`headspace top` did not show {texts!r}: {processes.last_line(seen.decode('utf-8', 'replace'))}"
+                    f"`headspace` did not show {texts!r}: {processes.last_line(seen.decode('utf-8', 'replace'))}"
                 )
             seen += self._read(0.5)
         return time.perf_counter()
@@ -78,6 +78,11 @@ class Screen:
     def settle(self) -> None:
         """Read until the output is idle."""
         while self._read(SETTLE_SECONDS):
+            pass
+
+    def drain(self) -> None:
+        """Read until nothing was written for a moment."""
+        while self._read(0.15):
             pass
 
     def _read(self, seconds: float) -> bytes:
@@ -96,9 +101,9 @@ class Screen:
 
 
 @contextmanager
-def screen(env: dict[str, str]) -> Iterator[Screen]:
-    """A terminal that is always closed."""
-    made = Screen(env)
+def screen(env: dict[str, str], *command: str) -> Iterator[Screen]:
+    """A terminal that is always closed; without a command it shows the board."""
+    made = Screen(env, *(command or ("top", "--silent")))
     try:
         yield made
     finally:
@@ -140,7 +145,7 @@ def run(options: Options) -> list[Row]:
             keys = [_key(shown, "j" if number < KEYS // 2 else "k") for number in range(KEYS)]
             shown.settle()
             options.progress("top: idle")
-            idle = _idle(shown.process.pid, options.seconds or IDLE_SECONDS)
+            idle = idle_percent(shown.process.pid, options.seconds or IDLE_SECONDS)
     each = ", ".join(f"{value:.0f}" for value in starts)
     return [
         Row("top, start", statistics.median(starts), "ms", at_most(START_MS), f"process start to board, starts {each}"),
@@ -160,12 +165,12 @@ def _key(shown: Screen, key: str) -> float:
     began = shown.press(key)
     took = shown.wait_for(SELECTED) - began
     shown.wait_for(b"Conversation")
-    while shown._read(0.15):
-        pass
+    shown.drain()
     return took
 
 
-def _idle(pid: int, seconds: float) -> float:
+def idle_percent(pid: int, seconds: float) -> float:
+    """How much processor time a process uses, in percent of one core."""
     process = psutil.Process(pid)
     before = process.cpu_times()
     time.sleep(seconds)

@@ -390,6 +390,9 @@ class RecordingActions:
         plain = {"request": request, "hidden_characters": [], "suggestions": []}
         return {**wait, **plain, **self.requests.get(wait["id"], {})}
 
+    def worktree(self, agent: Json, what: str) -> ActionResult:
+        return self._record("worktree", agent["name"], what)
+
     def interrupt(self, agent: Json) -> ActionResult:
         return self._record("interrupt", agent["name"])
 

@@ -110,3 +110,28 @@ def test_an_archived_agent_leaves_the_list() -> None:
         await until(user, lambda: "late-wren" not in [each["name"] for each in app.agents.agents])
 
     drive(script)
+
+
+def test_the_worktree_of_an_agent_is_merged_after_a_confirmation() -> None:
+    """W offers merge, rebase and removal with the distance. An agent elsewhere has nothing to offer."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        select(app, "late-wren")
+        await user.press("W")
+        await until(user, lambda: "late-wren does not work in a git worktree." in screen_text(app))
+        select(app, "olive-bee")
+        agent = app.agents.selected
+        assert isinstance(agent, dict)
+        agent["branch"] = "login"
+        distance = {"base": "main", "ahead": 2, "behind": 0, "uncommitted": 1}
+        agent["worktree"] = {"root": "/w/login", **distance, "removed": False}
+        for key, what in (("m", "merge"), ("d", "remove")):
+            await user.press("W")
+            await until(user, lambda: "2 commits ahead of main, 1 file not committed" in screen_text(app))
+            await user.press(key)
+            await until(user, lambda: "y yes" in screen_text(app))
+            assert ("worktree", "olive-bee", what) not in actions.recorded
+            await user.press("y")
+            await until(user, lambda what=what: ("worktree", "olive-bee", what) in actions.recorded)  # type: ignore[misc]
+
+    drive(script)

@@ -1,9 +1,12 @@
 """Scenarios of Codex in its plan mode, each with every state that must be shown: questions, and plans to approve."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from claude_headspace.outputs.codex_answers import ONLY_PERMISSIONS
+from tests.real_client.client import RETRY_SECONDS, TRIES
 from tests.real_client.model import reply, text, tool
+from tests.real_client.run import Run
 from tests.real_client.scenario import (
     Expected,
     Scenario,
@@ -20,6 +23,23 @@ from tests.real_client.scenario import (
 )
 from tests.real_clients.codex.daemon_scenarios import ends_codex
 from tests.real_clients.codex.embedded_scenarios import sees
+from tests.support import wait_until
+
+
+def enters_plan_mode() -> Step:
+    """Switch to the plan mode; again if the client was still starting and forgot it."""
+
+    def step(run: Run) -> None:
+        for _ in range(TRIES):
+            run.client.write("/plan")
+            run.client.send()
+            with suppress(AssertionError):
+                wait_until(lambda: "Plan mode (shift+tab" in run.client.screen, "the plan mode", limit=RETRY_SECONDS)
+                return
+        raise AssertionError("the client stays in its other mode")
+
+    return step
+
 
 QUESTION = tool(
     "request_user_input",
@@ -44,7 +64,7 @@ PLANS = {
     "Another colour": [reply(text("I changed it."), held="answered")],
 }
 BEGUN: list[Step] = [
-    *(sees(">_ OpenAI Codex"), types("/plan"), sees("Plan mode (shift+tab"), types("Paint it")),
+    *(enters_plan_mode(), types("Paint it")),
     *(shows("working"), reaches("begun"), releases("begun")),
 ]
 CONTINUED: list[Step] = [shows("working"), reaches("answered"), releases("answered"), shows("idle")]

@@ -90,6 +90,9 @@ class Actions(Protocol):
     def archive(self, agent: Json) -> ActionResult:
         """Take the ended agent off the board."""
 
+    def worktree(self, agent: Json, what: str) -> ActionResult:
+        """Merge, rebase or remove the agent's worktree."""
+
     def changes(self, agent: Json) -> Json:
         """What the agent changed."""
 
@@ -252,11 +255,18 @@ class TerminalActions:
         self._client().archive(agent["id"])
         return ActionResult(f"Archived {agent['name']}. `headspace archive --undo {agent['name']}` puts it back.")
 
+    def worktree(self, agent: Json, what: str) -> ActionResult:
+        from claude_headspace.surfaces.tui.worktree_actions import change_worktree  # noqa: PLC0415  # rarely needed
+
+        return ActionResult(change_worktree(agent, what))
+
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])
 
     def preview(self, agent: Json) -> Preview:
-        read_turns = self._client().turns
+        def read_turns(agent_id: str, limit: int) -> list[dict[str, Any]]:
+            return self._client().turns(agent_id, limit)  # needed only without a screen
+
         return read_preview(agent, self._host_name, read_turns, env=self._env)
 
     def search(self, text: str) -> Json:

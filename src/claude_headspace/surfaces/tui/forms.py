@@ -7,6 +7,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
+from textual.events import Key as KeyEvent
 from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label
@@ -90,3 +91,25 @@ class Question(ModalScreen[bool]):
 
     def action_refuse(self) -> None:
         self.dismiss(result=False)
+
+
+class Choice(ModalScreen[str]):
+    """Offers actions by key. Nothing is done before a confirmation."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", show=False)]
+
+    def __init__(self, title: str, choices: Mapping[str, str]) -> None:
+        super().__init__()
+        self._title = title
+        self._choices = choices
+
+    def compose(self) -> ComposeResult:
+        with Container(id="form") as box:
+            box.border_title = Text(cut(one_line(self._title), max(self.app.size.width - 6, 20)))  # Text: no markup
+            box.border_subtitle = "esc close"
+            yield Label(Text("\n".join(f"{key}  {text}" for key, text in self._choices.items())))
+
+    def on_key(self, event: KeyEvent) -> None:
+        if event.key in self._choices:
+            event.stop()
+            self.dismiss(event.key)

@@ -1,4 +1,4 @@
-"""The keys of `top` that start, fork, stop, rename, note and archive agents: which dialog opens, and what follows."""
+"""The keys of `top` that start, stop and change agents and their worktrees: which dialog opens, and what follows."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,8 +14,9 @@ from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.launch.detached import NewAgent
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_text
+from claude_headspace.surfaces.text.worktrees import distance_text
 from claude_headspace.surfaces.tui.actions import ActionResult, Actions
-from claude_headspace.surfaces.tui.forms import Field, Form, Question
+from claude_headspace.surfaces.tui.forms import Choice, Field, Form, Question
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 
 Given = Mapping[str, str]
@@ -23,6 +24,13 @@ Open = Callable[[Screen[Any], Callable[[Any], None]], None]
 """Shows a dialog, unless another one is open."""
 Run = Callable[[Callable[[], ActionResult], Callable[[HeadspaceError], None] | None], None]
 """Does something in a thread and shows the result. The last argument is called if it is refused."""
+
+
+WORKTREE_KEYS = {"m": "merge", "r": "rebase", "d": "remove"}
+
+
+def _distance(worktree: Json) -> Json:
+    return {name: worktree[name] for name in ("base", "ahead", "behind", "uncommitted")}
 
 
 class Host(NamedTuple):
@@ -115,6 +123,22 @@ class Lifecycle:
             return
         text = f"Take {agent['name']} off the board? Nothing is deleted."
         self._confirm(text, partial(self._actions.archive, agent), "")
+
+    def worktree(self, agent: Json) -> None:
+        """Ask what to do with the agent's worktree, and then whether to do it."""
+        worktree = agent.get("worktree")
+        if not worktree or worktree["removed"]:
+            self._host.say(f"{agent['name']} does not work in a git worktree. `headspace run --worktree` starts one.")
+            return
+        base = worktree["base"] or "its base"
+        choices = {"m": f"merge into {base}", "r": f"rebase onto {base}", "d": "remove the worktree and the branch"}
+        title = f"{agent['branch']}: {distance_text(**_distance(worktree))}"
+        self._host.open_dialog(Choice(title, choices), partial(self._change_worktree, agent, choices))
+
+    def _change_worktree(self, agent: Json, choices: Mapping[str, str], key: str | None) -> None:
+        if key is not None:
+            text = f"{agent['branch']}: {choices[key]}?"
+            self._confirm(text, partial(self._actions.worktree, agent, WORKTREE_KEYS[key]), "Running git…")
 
     def _ask(self, title: str, field: Field, then: Callable[[str], None]) -> None:
         self._host.open_dialog(Form(title, (field,)), lambda given: then(given["text"]) if given is not None else None)

@@ -2,7 +2,8 @@
 
 Rules
 - Nothing is read while the preview is hidden: no timer runs.
-- One read at a time. If another agent is selected meanwhile, its preview is read next.
+- One read at a time for an agent. If another agent is selected meanwhile, its preview is read at once, and the result
+  of the earlier read is dropped.
 - A screen that changes is read more often than one that does not.
 """
 
@@ -36,7 +37,8 @@ class LivePreview:
         self._calls = calls
         self._agent_id = ""
         self._preview: Preview | None = None
-        self._is_reading = False
+        self._reading_id = ""
+        """The agent whose preview is being read."""
 
     def of(self, agent: Json) -> Preview | None:
         """The preview of an agent; None if it was not read yet."""
@@ -45,18 +47,18 @@ class LivePreview:
     def update(self) -> None:
         """Read the preview of the visible agent now. Does nothing if there is none."""
         agent = self._calls.visible_agent()
-        if agent is not None and not self._is_reading:
-            self._is_reading = True
+        if agent is not None and self._reading_id != agent["id"]:
+            self._reading_id = agent["id"]
             self._calls.read(agent, lambda preview: self._take(agent["id"], preview))
 
     def _take(self, agent_id: str, preview: Preview) -> None:
-        self._is_reading = False
+        if agent_id != self._reading_id:
+            return
+        self._reading_id = ""
         has_changed = (agent_id, preview) != (self._agent_id, self._preview)
         self._agent_id, self._preview = agent_id, preview
         visible = self._calls.visible_agent()
-        if visible is None:
-            return
-        if visible["id"] != agent_id:
+        if visible is None or visible["id"] != agent_id:
             self.update()
             return
         if has_changed:
