@@ -11,7 +11,7 @@ from claude_headspace.errors import BadConfiguration
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.keymap import apply_entries, load_keys, translate
 from claude_headspace.surfaces.tui.keys import KEYS
-from tests.tui.board import FixedFeed, RecordingActions, clock, screen_text
+from tests.tui.board import FixedFeed, RecordingActions, clock, make_agent, make_app, screen_text
 from tests.tui.test_app import opened, until
 
 
@@ -67,6 +67,27 @@ def test_messages_name_the_keys_in_use() -> None:
     keys = apply_entries({"resume": "u"})
     assert translate("It has ended. Press r to resume it.", keys) == "It has ended. Press u to resume it."
     assert translate("Press enter to jump there.", keys) == "Press enter to jump there."
+
+
+def test_clicks_meet_their_rows_in_a_scrolled_list_and_fold_groups() -> None:
+    """A click selects the row under the pointer after scrolling, too. A double click on a heading folds the group."""
+
+    async def main() -> None:
+        agents = [make_agent(f"agent-{number:02}", "idle", 60) for number in range(40)]
+        app = make_app(FixedFeed(agents))
+        async with opened(app, height=20) as user:
+            await user.press("end")
+            await until(user, lambda: app.agents.scroll_offset.y > 0)
+            await user.click("#agents", offset=(5, 4))
+            expected = app.agents.agents[app.agents.scroll_offset.y + 2]["id"]
+            await until(user, lambda: app.agents.selected_id == expected)
+            await user.press("home", "v")
+            await until(user, lambda: len(app.agents.rows) > len(app.agents.agents))
+            await user.press("home")
+            await user.double_click("#agents", offset=(5, 2))
+            await until(user, lambda: not app.agents.agents)
+
+    asyncio.run(main())
 
 
 def test_own_keys_work_and_are_shown() -> None:

@@ -224,7 +224,7 @@ class Top(BoardViewKeys):
         shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended, view=self._view)
         filtered = bool(board.agents) and not shown
         placeholder = empty_board_lines(
-            loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width
+            loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width, keys=self._keys
         )
         self.agents.pins = frozenset(self._view.pins)
         self.agents.show(board_rows(shown, self._view), placeholder)
@@ -348,7 +348,7 @@ class Top(BoardViewKeys):
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
         if event.is_double_click:
-            self.action_jump()
+            self.action_jump() if self.agents.selected is not None else self.action_fold()
             return
         self._show_details(to_top=True)
         self._preview.update()

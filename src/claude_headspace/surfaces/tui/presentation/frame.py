@@ -10,6 +10,7 @@ from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES, guard_problem_since
+from claude_headspace.surfaces.tui.keymap import translate
 from claude_headspace.surfaces.tui.keys import KEYS, PANEL_KEYS, Key, footer_hints
 
 MAX_FILTER_WIDTH = 30
@@ -84,13 +85,15 @@ def _key_hints(room: int, hints: Sequence[tuple[str, str]]) -> Line:
     return tuple(shown)
 
 
-def empty_board_lines(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[Line]:
+def empty_board_lines(
+    *, loaded: bool, connected: bool, filtered: bool, width: int, keys: Sequence[Key] = KEYS
+) -> list[Line]:
     """The text of a list without agents, and what to do."""
     if filtered:
         return [
             EMPTY_LINE,
             line("  No agent matches."),
-            dim("  Press esc to clear the filter, e to show ended agents."),
+            dim(translate("  Press esc to clear the filter, or press e to show ended agents.", keys)),
         ]
     if not loaded and not connected:
         texts = ("Headspace is not running.", "Start it with `headspace up`. The board connects automatically.")
