@@ -284,10 +284,11 @@ def top_keys() -> str:
     """Return the table of keys of `headspace top`."""
     from claude_headspace.surfaces.tui.keys import KEYS, PANEL_KEYS
 
-    rows = [_key_row(key.label, key.description) for key in KEYS]
+    rows = [_key_row(key.label, f"`{key.id}` | {key.description}") for key in KEYS]
     head = ["| key | action |", "|---|---|"]
+    named = ["| key | name | action |", "|---|---|---|"]
     panel = [_key_row(label, description) for label, description in PANEL_KEYS]
-    return "\n".join([*head, *rows, "", "In the panel that answers:", "", *head, *panel])
+    return "\n".join([*named, *rows, "", "In the panel that answers:", "", *head, *panel])
 
 
 def _key_row(label: str, description: str) -> str:

@@ -274,6 +274,8 @@ class Paths(msgspec.Struct, frozen=True):
     """The rules of the user for secrets."""
     contacts_file = PathBelow("config", "contacts.toml")
     """The people that agents may send messages to."""
+    keys_file = PathBelow("config", "keys.toml")
+    """The user's own keys of `headspace top`."""
     prompts_dir = PathBelow("config", "prompts")
     """The saved prompts of the user, one file each."""
     database = PathBelow("data", "headspace.db")

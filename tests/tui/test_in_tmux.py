@@ -48,6 +48,23 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     wait_until(lambda: board not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
 
 
+def test_ctrl_z_suspends_top_and_fg_continues_it(tmux: Terminal) -> None:
+    """The shell of the terminal is usable meanwhile; afterwards the board is shown again and reacts to keys."""
+    pane = tmux.start("claude", session="work")
+    agent = tmux.agent_in(pane)
+    board = tmux.start("bash --norc -i", session="board")
+    tmux.keys(board, "headspace top", "Enter")
+    tmux.wait_for(board, agent["name"])
+    tmux.keys(board, "C-z")
+    tmux.wait_for(board, "Stopped")
+    tmux.keys(board, "echo shell-$((40+2))", "Enter")
+    tmux.wait_for(board, "shell-42")
+    tmux.keys(board, "fg", "Enter")
+    wait_until(lambda: "shell-42" not in tmux.screen(board) and agent["name"] in tmux.screen(board), "the board")
+    tmux.keys(board, "?")
+    tmux.wait_for(board, "esc close")
+
+
 @pytest.mark.parametrize("typed", ["1b 79", "1b 0d", "1b 64 0d", "1b 31", "1b 5b 31 32 31 3b 33 3b 31 32 31 75"])
 def test_an_escape_before_a_key_cancels(tmux: Terminal, typed: str) -> None:
     """Esc and a key in quick succession, or Alt and a key: the panel closes without an answer. The key alone counts."""

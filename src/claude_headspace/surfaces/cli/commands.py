@@ -21,6 +21,7 @@ COMMANDS = (
     Command("why", ".agents:why", "Explain the current state of an agent."),
     Command("diff", ".changes:diff", "Show what an agent changed: files, diffs and commits."),
     Command("tail", ".follow:tail", "Follow events as they happen, one line each."),
+    Command("keys", ".keys:keys", "List the keys of `headspace top`, and check your own."),
     Command("top", ".top:top", "Show the board full screen, live."),
     Command("new", ".new:new", "Start an agent in a tmux session of its own."),
     Command("run", ".run:run", "Start a client as a registered agent."),

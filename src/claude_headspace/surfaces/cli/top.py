@@ -4,10 +4,12 @@ import gc
 import sys
 from typing import Annotated, Literal
 
+from claude_headspace.config import find_paths
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.surfaces.cli.arguments.parameters import Option
 from claude_headspace.surfaces.cli.options import examples, now
 from claude_headspace.surfaces.tui.feed import LiveFeed
+from claude_headspace.surfaces.tui.keymap import load_keys
 
 
 @examples("headspace top", "headspace top --theme terminal")
@@ -25,6 +27,7 @@ def top(
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise HeadspaceError("no_terminal", "`headspace top` needs a terminal.", "Use `headspace list` in a pipe.")
+    keys = load_keys(find_paths().keys_file)
     feed = LiveFeed()
     feed.follow()
     # The feed reads the board in a thread while the modules of the screen are imported, which takes most of the start.
@@ -35,4 +38,4 @@ def top(
 
     gc.freeze()
     gc.enable()
-    Top(feed, TerminalActions(), now, theme, bell=not silent, once=once).run()
+    Top(feed, TerminalActions(), now, theme, bell=not silent, once=once, keys=keys).run()

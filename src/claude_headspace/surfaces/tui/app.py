@@ -34,7 +34,8 @@ from claude_headspace.surfaces.tui.board_view_keys import BoardViewKeys
 from claude_headspace.surfaces.tui.feed import Feed, FeedEvent
 from claude_headspace.surfaces.tui.key_guard import KeyGuard
 from claude_headspace.surfaces.tui.key_parser import use_key_parser
-from claude_headspace.surfaces.tui.keys import KEYS
+from claude_headspace.surfaces.tui.keymap import keymap, translate
+from claude_headspace.surfaces.tui.keys import KEYS, Key
 from claude_headspace.surfaces.tui.presentation.details import (
     ConversationCache,
     detail_lines,
@@ -91,7 +92,7 @@ class Top(BoardViewKeys):
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (24, "-high")]  # noqa: RUF012  # as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(key.names, key.action, key.description, show=False, priority=key.names in PRIORITY_KEYS)
+            Binding(key.names, key.action, key.description, show=False, priority=key.names in PRIORITY_KEYS, id=key.id)
             for key in KEYS
             if key.action != "jump_to"
         ),
@@ -108,8 +109,10 @@ class Top(BoardViewKeys):
         bell: bool = True,
         once: bool = False,
         monotonic: Callable[[], float] = time.monotonic,
+        keys: Sequence[Key] = KEYS,
     ) -> None:
         super().__init__()
+        self._keys = keys
         use_key_parser()
         self._guard = KeyGuard(monotonic)
         self._closing_guard = KeyGuard(monotonic)
@@ -157,6 +160,7 @@ class Top(BoardViewKeys):
         yield SingleLine(self._footer_line, self._palette_name, id="footer")
 
     def on_mount(self) -> None:
+        self.set_keymap(keymap(self._keys))
         self.agents.focus()
         self._show()
         self._feed.start(lambda: self.post_message(FeedUpdated()))  # called from the thread of the feed
@@ -181,7 +185,9 @@ class Top(BoardViewKeys):
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
         escape = "close why" if self._shows_why else "close preview" if self._shows_preview else "clear"
-        return footer_line(width, filter_text=self._filter_text, escape=escape, hidden=hidden, message=self._message)
+        return footer_line(
+            width, filter_text=self._filter_text, escape=escape, hidden=hidden, message=self._message, keys=self._keys
+        )
 
     # --- updates ---
 
@@ -218,7 +224,7 @@ class Top(BoardViewKeys):
         shown = board.visible_agents(self._filter_text, with_ended=self._shows_ended, view=self._view)
         filtered = bool(board.agents) and not shown
         placeholder = empty_board_lines(
-            loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width
+            loaded=board.loaded, connected=board.connected, filtered=filtered, width=self.size.width, keys=self._keys
         )
         self.agents.pins = frozenset(self._view.pins)
         self.agents.show(board_rows(shown, self._view), placeholder)
@@ -284,7 +290,7 @@ class Top(BoardViewKeys):
 
     def show_message(self, *parts: Span) -> None:
         """Show a message in the footer for some seconds."""
-        self._message = tuple(Span(clean_text(part.text), part.role) for part in parts)
+        self._message = tuple(Span(translate(clean_text(part.text), self._keys), part.role) for part in parts)
         self.query_one("#footer").refresh()
         self._run_later("message", MESSAGE_SECONDS, self._clear_message)
 
@@ -342,7 +348,7 @@ class Top(BoardViewKeys):
 
     def on_agent_list_selected(self, event: AgentList.Selected) -> None:
         if event.is_double_click:
-            self.action_jump()
+            self.action_jump() if self.agents.selected is not None else self.action_fold()
             return
         self._show_details(to_top=True)
         self._preview.update()
@@ -437,9 +443,8 @@ class Top(BoardViewKeys):
     def _set_marks(self, marks: frozenset[str]) -> None:
         self.agents.marks = marks
         self.agents.refresh()
-        self._say(
-            f"{count(len(marks), 'agent')} marked: s sends to all of them, esc unmarks." if marks else "None marked."
-        )
+        text = f"{count(len(marks), 'agent')} marked. Press s to send to all of them, esc to unmark."
+        self._say(text if marks else "No agent is marked.")
 
     def action_queue(self) -> None:
         """Show the pending prompts of all agents."""
@@ -702,7 +707,7 @@ class Top(BoardViewKeys):
     def action_help(self) -> None:
         from claude_headspace.surfaces.tui.dialogs import Help
 
-        self.push_screen(Help(self._palette))
+        self.push_screen(Help(self._palette, self._keys))
 
     def action_leave(self) -> None:
         self.exit()

@@ -49,7 +49,7 @@ class BoardViewKeys(Navigation):
         """Fold or unfold the group of the selection, and select its heading."""
         title = group_title(self.agents.rows, self.agents.index)
         if title is None:
-            self._say("There are no groups: v groups the list.")
+            self._say("There are no groups. Press v to group the list.")
         else:
             self.agents.selected_id = GroupRow(title, (), is_folded=True).id
             self._change_view(msgspec.structs.replace(self._view, folded=toggled(self._view.folded, title)))

@@ -13,6 +13,7 @@ from textual.widgets import TextArea
 
 from claude_headspace.surfaces.cli.output import hanging, line
 from claude_headspace.surfaces.text.formatting import clean_text, cut, one_line
+from claude_headspace.surfaces.tui.keys import KEYS, Key
 from claude_headspace.surfaces.tui.presentation.frame import help_lines
 from claude_headspace.surfaces.tui.widgets import LinePane
 
@@ -26,9 +27,10 @@ class Help(ModalScreen[None]):
         Binding("up,k", "scroll(-1)", show=False),
     ]
 
-    def __init__(self, palette: str) -> None:
+    def __init__(self, palette: str, keys: Sequence[Key] = KEYS) -> None:
         super().__init__()
         self._palette = palette
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         yield LinePane(lambda: self._palette, id="help")
@@ -36,7 +38,7 @@ class Help(ModalScreen[None]):
     def on_mount(self) -> None:
         pane = self.query_one(LinePane)
         pane.border_title, pane.border_subtitle = "help", "esc close"
-        self.call_after_refresh(lambda: pane.show(help_lines(pane.size.width), to_top=True))
+        self.call_after_refresh(lambda: pane.show(help_lines(pane.size.width, self._keys), to_top=True))
 
     def action_scroll(self, by: int) -> None:
         pane = self.query_one(LinePane)

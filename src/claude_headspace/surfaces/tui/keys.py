@@ -1,5 +1,6 @@
 """The keys of `headspace top`: one table for the bindings, the footer, the help and the documentation."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -12,6 +13,32 @@ class Key(NamedTuple):
     description: str
     hint: str = ""
     """The text in the footer. Empty: the key is only in the help."""
+
+    @property
+    def id(self) -> str:
+        """The name of the action, for `keys.toml`."""
+        return NAMES.get(self.action, self.action.removeprefix("lifecycle('").removesuffix("')"))
+
+
+NAMES = {
+    "move(-1)": "previous",
+    "move(1)": "next",
+    "edge(-1)": "first",
+    "edge(1)": "last",
+    "page(-1)": "page_up",
+    "page(1)": "page_down",
+    "scroll(1)": "scroll_down",
+    "scroll(-1)": "scroll_up",
+    "toggle_why": "why",
+    "toggle_preview": "preview",
+    "toggle_ended": "ended",
+    "toggle_bell": "bell",
+    "next_theme": "theme",
+    "next_sort": "sort",
+    "next_group": "group",
+    "suspend_process": "suspend",
+}
+"""The names of actions that differ from the method."""
 
 
 KEYS = (
@@ -54,6 +81,7 @@ KEYS = (
     Key("t", "t", "next_theme", "next theme: dark, light, colours of the terminal"),
     Key("escape", "esc", "clear", "close the dialog, evidence or preview, or clear the filter"),
     Key("question_mark", "?", "help", "show this help", "help"),
+    Key("ctrl+z", "ctrl+z", "suspend_process", "suspend `top`; `fg` continues it"),
     Key("q,ctrl+c", "q", "leave", "quit", "quit"),
 )
 
@@ -73,4 +101,7 @@ PANEL_KEYS = (
 )
 """The keys of the panel that answers, for the help and the documentation."""
 
-HINTS = tuple((key.label, key.hint) for key in KEYS if key.hint and key.action != "leave")
+
+def footer_hints(keys: Sequence[Key]) -> tuple[tuple[str, str], ...]:
+    """Keys and words of the footer, most important first."""
+    return tuple((key.label, key.hint) for key in keys if key.hint and key.action != "leave")

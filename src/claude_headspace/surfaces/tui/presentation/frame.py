@@ -10,7 +10,8 @@ from claude_headspace.surfaces.cli.presentation.board import tally
 from claude_headspace.surfaces.text.clients import clients_without_guards
 from claude_headspace.surfaces.text.formatting import Json, cut
 from claude_headspace.surfaces.text.labels import SHAPES, guard_problem_since
-from claude_headspace.surfaces.tui.keys import HINTS, KEYS, PANEL_KEYS
+from claude_headspace.surfaces.tui.keymap import translate
+from claude_headspace.surfaces.tui.keys import KEYS, PANEL_KEYS, Key, footer_hints
 
 MAX_FILTER_WIDTH = 30
 
@@ -50,7 +51,15 @@ def _short_counts(agents: Sequence[Json]) -> Line:
     return tuple(spans)
 
 
-def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | None, escape: str = "clear") -> Line:
+def footer_line(
+    width: int,
+    *,
+    filter_text: str,
+    hidden: int,
+    message: Line | None,
+    escape: str = "clear",
+    keys: Sequence[Key] = KEYS,
+) -> Line:
     """The filter, and the message if there is one, else the keys."""
     start: list[Span] = [Span(" ")]
     if filter_text:
@@ -60,29 +69,31 @@ def footer_line(width: int, *, filter_text: str, hidden: int, message: Line | No
     if hidden:
         start += [Span(f"{hidden} ended hidden   ", "dim")]
     room = width - sum(cell_len(part.text) for part in start)
-    return (*start, *_key_hints(room))
+    return (*start, *_key_hints(room, footer_hints(keys)))
 
 
-def _key_hints(room: int) -> Line:
+def _key_hints(room: int, hints: Sequence[tuple[str, str]]) -> Line:
     """As many keys as fit, most important first. Help is always included."""
     shown: list[Span] = []
-    for key, word in HINTS:
-        last = key == HINTS[-1][0]
+    for key, word in hints:
+        last = key == hints[-1][0]
         needed = cell_len(key) + cell_len(word) + 4
-        reserve = 0 if last else cell_len(HINTS[-1][0]) + cell_len(HINTS[-1][1]) + 4
+        reserve = 0 if last else cell_len(hints[-1][0]) + cell_len(hints[-1][1]) + 4
         if needed + reserve <= room:
             shown += [Span(key, "key"), Span(f" {word}   ", "dim")]
             room -= needed
     return tuple(shown)
 
 
-def empty_board_lines(*, loaded: bool, connected: bool, filtered: bool, width: int) -> list[Line]:
+def empty_board_lines(
+    *, loaded: bool, connected: bool, filtered: bool, width: int, keys: Sequence[Key] = KEYS
+) -> list[Line]:
     """The text of a list without agents, and what to do."""
     if filtered:
         return [
             EMPTY_LINE,
             line("  No agent matches."),
-            dim("  Press esc to clear the filter, e to show ended agents."),
+            dim(translate("  Press esc to clear the filter, or press e to show ended agents.", keys)),
         ]
     if not loaded and not connected:
         texts = ("Headspace is not running.", "Start it with `headspace up`. The board connects automatically.")
@@ -103,10 +114,10 @@ MEANINGS = {
 }
 
 
-def help_lines(width: int) -> list[Line]:
+def help_lines(width: int, keys: Sequence[Key] = KEYS) -> list[Line]:
     """All lines of the help."""
     lines: list[Line] = []
-    for key in KEYS:
+    for key in keys:
         lines += hanging(line(Span(f" {key.label:<11}", "key")), key.description, width, "said")
     lines += [EMPTY_LINE, line(Span(" In the panel that answers", "strong"))]
     for label, description in PANEL_KEYS:
