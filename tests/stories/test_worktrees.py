@@ -75,6 +75,8 @@ def test_an_agent_works_in_its_own_worktree(tmux: Terminal) -> None:
     assert not path.exists()
     assert shop.git("branch", "--list", "login") == ""
     wait_until(lambda: tmux.daemon.agent(agent["id"])["worktree"]["removed"], "the removal on the board")
+    resumed = run_in(tmux, "resume", "login")
+    assert (resumed.returncode, "no longer exists" in resumed.stderr) == (1, True)  # not in the repository instead
     assert tmux.daemon.verified()
 
 

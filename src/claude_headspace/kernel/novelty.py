@@ -74,3 +74,8 @@ _REPETITIONS = (
 def measured_tokens(found: tuple[Fact, ...]) -> int | None:
     """The tokens of the first usage among these facts; None if there is none."""
     return next((fact.tokens for fact in found if isinstance(fact, facts.UsageMeasured)), None)
+
+
+def adds_usage(found: tuple[Fact, ...]) -> bool:
+    """Whether one of these facts is a part of the usage of a session. No later total contains it."""
+    return any(isinstance(fact, facts.UsageMeasured) and fact.added is not None for fact in found)

@@ -9,7 +9,13 @@ from tests.kernel.story import START, new_agent
 def agent(name: str, session_id: str = "", **fields: object) -> Agent:
     """An agent with a session."""
     session = Session(
-        id=f"{name}-s", agent_id=name, ordinal=1, client_id=session_id or name, source="startup", started_at=START
+        id=f"{name}-s",
+        agent_id=name,
+        ordinal=1,
+        client_id=session_id or name,
+        source="startup",
+        started_at=START,
+        transcript_path=f"/transcripts/{name}",
     )
     return new_agent(id=name, session=session, **fields)
 
@@ -32,10 +38,12 @@ def test_add_if_missing_keeps_a_cached_agent() -> None:
 
 
 def test_ended_agents_have_no_client_and_no_transcript() -> None:
-    """Only running agents are checked and followed."""
-    agents = AgentCache("laptop", [agent("a", pid=1), agent("b", pid=2, ended_at=START), agent("c")])
+    """Only running agents are checked and followed, by the follower of their client."""
+    running = [agent("a", pid=1), agent("c", client="copilot")]
+    agents = AgentCache("laptop", [*running, agent("b", pid=2, ended_at=START)])
     assert [each.id for each in agents.with_client()] == ["a"]
-    assert list(agents.transcript_paths()) == []
+    assert list(agents.transcript_paths("claude-code")) == ["/transcripts/a"]
+    assert list(agents.transcript_paths("copilot")) == ["/transcripts/c"]
 
 
 def test_a_client_below_a_wrapper_has_the_id_of_the_wrapper() -> None:

@@ -92,10 +92,10 @@ class AgentCache:
         agent = next(found, None)
         return msgspec.structs.replace(process, headspace_id=agent.headspace_id) if agent is not None else process
 
-    def transcript_paths(self) -> Iterator[str]:
-        """The transcripts of running agents."""
+    def transcript_paths(self, client: str) -> Iterator[str]:
+        """The transcripts of a client's running agents."""
         for agent in self.running():
-            if agent.session is not None and agent.session.transcript_path:
+            if agent.client == client and agent.session is not None and agent.session.transcript_path:
                 yield agent.session.transcript_path
 
     def _evict(self) -> None:

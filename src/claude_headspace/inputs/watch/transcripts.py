@@ -161,7 +161,8 @@ class TranscriptFollower(Loop):
 
     async def check(self) -> None:
         """Check the files of running agents, in case a change was not reported, and end absent sessions."""
-        grown, refused = await asyncio.to_thread(self._find_grown, set(self._agents.transcript_paths()))
+        paths = set(self._agents.transcript_paths(self._envelopes.client))
+        grown, refused = await asyncio.to_thread(self._find_grown, paths)
         for path in refused:
             self._report_outside(path)
         if grown:

@@ -198,7 +198,8 @@ def _session_target(agent: Json, host: str) -> tuple[str, str, dict[str, str]]:
         raise BadRequest("elsewhere", f"{name} ran on {agent['host']}.", f"Do it there: its files are not on {host}.")
     if not agent["session_id"]:
         raise BadRequest("no_session", f"{name} never started a session.", "Start a new one with `headspace run`.")
-    directory = agent["project"]["root"] if not _is_directory(agent["cwd"]) else agent["cwd"]
+    root = (agent.get("worktree") or agent["project"])["root"]  # never the repository instead of a removed worktree
+    directory = root if not _is_directory(agent["cwd"]) else agent["cwd"]
     if not _is_directory(directory):
         raise BadRequest(
             "no_directory", f"The directory of {name} no longer exists: {directory}.", "Nothing was started."

@@ -9,8 +9,6 @@ from claude_headspace.surfaces.worktrees.find import worktree_at
 from claude_headspace.surfaces.worktrees.integrate import merge, rebase
 from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
 
-MERGE, REBASE, REMOVE = "merge", "rebase", "remove"
-
 
 def change_worktree(agent: Json, what: str) -> str:
     """Merge, rebase or remove; the result for the user."""
@@ -19,11 +17,11 @@ def change_worktree(agent: Json, what: str) -> str:
         raise refuse("missing", f"The worktree is not on this machine: {root}.", f"It is on {agent['host']}.")
     match what:
         case "merge":
-            return integrated_text(MERGE, merge(worktree_at(root)))
+            return integrated_text("merge", merge(worktree_at(root)))
         case "rebase":
             if agent["state"] not in ("idle", "ended"):
                 raise refuse("working", f"{agent['name']} is working there.", "Wait until it is idle, or interrupt it.")
-            return integrated_text(REBASE, rebase(worktree_at(root)))
+            return integrated_text("rebase", rebase(worktree_at(root)))
         case _:
             return _remove(agent, root)
 

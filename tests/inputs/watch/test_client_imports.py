@@ -1,6 +1,7 @@
-"""Chat files of Gemini CLI are imported: each prompt once, although the client writes its history again."""
+"""Sessions of other clients are imported: prompts, outcomes and usage, each once."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
@@ -8,10 +9,13 @@ from claude_headspace.inputs.watch.registries import NoRegistry
 from claude_headspace.inputs.watch.transcript_import import ImportResult, TranscriptImport
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Observations
+from claude_headspace.kernel.usage import Tokens
 from tests.engines import engine_over
 from tests.inputs.watched_config_dir import wall_clock
 from tests.journals import TemporaryJournal
 from tests.replay.gemini_recordings import FOLDER
+
+COPILOT_SESSIONS = Path(__file__).parents[2] / "replay/copilot/sessions"
 
 
 async def no_project(_directory: str | None) -> Observations:
@@ -19,8 +23,8 @@ async def no_project(_directory: str | None) -> Observations:
     return Observations()
 
 
-def import_chats(journal: TemporaryJournal, config_dir: Path) -> list[ImportResult]:
-    """Import all chat files of a config dir."""
+def import_sessions(journal: TemporaryJournal, config_dir: Path, client: str) -> list[ImportResult]:
+    """Import all sessions of a config dir."""
 
     async def main() -> list[ImportResult]:
         engine = engine_over(journal, iter(map(str, range(1_000))).__next__)
@@ -30,7 +34,7 @@ def import_chats(journal: TemporaryJournal, config_dir: Path) -> list[ImportResu
             outcome = await engine.submit(envelope, agent_id, announce=False)
             return outcome.agent, outcome.duplicate
 
-        envelopes = EnvelopeBuilder("laptop", wall_clock, no_project, client="gemini")
+        envelopes = EnvelopeBuilder("laptop", wall_clock, no_project, client=client)
         importer = TranscriptImport(lambda: (config_dir,), journal, submit, envelopes, NoRegistry())
         done = [await importer.import_file(file.path) for file in await importer.list_files()]
         await engine.stop()
@@ -40,14 +44,17 @@ def import_chats(journal: TemporaryJournal, config_dir: Path) -> list[ImportResu
 
 
 def test_a_chat_file_is_imported(tmp_path: Path) -> None:
-    """With its prompts and outcomes, and as ended. A second import adds nothing."""
+    """With its prompts and outcomes, and as ended. A second import adds nothing.
+
+    Gemini CLI writes its history again; each prompt is imported once.
+    """
     chats = tmp_path / "tmp/app/chats"
     chats.mkdir(parents=True)
     (tmp_path / "tmp/app/.project_root").write_text("/home/sam/code/app\n")
     (chats / "session-2026-11-16T00-20-21a5d014.jsonl").write_bytes((FOLDER / "session.chat.jsonl").read_bytes())
     journal = TemporaryJournal()
-    (first,) = import_chats(journal, tmp_path)
-    (again,) = import_chats(journal, tmp_path)
+    (first,) = import_sessions(journal, tmp_path, "gemini")
+    (again,) = import_sessions(journal, tmp_path, "gemini")
     assert (first.events > 0, again.events) == (True, 0)
     (agent,) = journal.agents(ended_after=0)
     assert (agent.client, agent.state, agent.cwd) == ("gemini", "ended", "/home/sam/code/app")
@@ -73,5 +80,20 @@ def test_lines_in_an_unknown_format_are_imported(tmp_path: Path) -> None:
     recorded = (FOLDER / "session.chat.jsonl").read_bytes()
     (chats / "session-2026-11-16T00-20-21a5d014.jsonl").write_bytes(recorded + novelty)
     journal = TemporaryJournal()
-    import_chats(journal, tmp_path)
+    import_sessions(journal, tmp_path, "gemini")
     assert journal.counts().anomalies_by_client == {"gemini": 1}
+
+
+def test_the_usage_of_copilot_is_imported(tmp_path: Path) -> None:
+    """Its lines report the tokens of each call of the model, and nothing else."""
+    session = tmp_path / "session-state/5f0c7b0e-0000-4000-8000-000000000001"
+    session.mkdir(parents=True)
+    recorded = map(json.loads, (COPILOT_SESSIONS / "text-turn.jsonl").read_text().splitlines())
+    lines = [json.dumps(each["line"]) for each in recorded if "line" in each]
+    (session / "events.jsonl").write_text("\n".join([*lines, ""]))
+    journal = TemporaryJournal()
+    import_sessions(journal, tmp_path, "copilot")
+    (agent,) = journal.agents(ended_after=0)
+    assert (agent.client, agent.state, agent.tokens) == ("copilot", "ended", 1200)
+    assert agent.usage is not None
+    assert agent.usage.tokens == Tokens(input=1200, output=42)
