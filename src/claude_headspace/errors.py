@@ -70,9 +70,13 @@ class DaemonMissing(HeadspaceError):
 class ClientMissing(HeadspaceError):
     """The client is not installed."""
 
+    status = 409
+
 
 class ClientUnusable(HeadspaceError):
     """The program of the client is installed, but cannot be run."""
+
+    status = 409
 
 
 class RegistrationRefused(HeadspaceError):

@@ -247,13 +247,13 @@ def test_events_are_read_in_pages(journal: Journal) -> None:
 
 
 def test_counts(journal: Journal) -> None:
-    """Events, agents by state, and anomalies, also by client."""
+    """Events, agents by state, and anomalies, also by client. An event of an unknown client belongs to no agent."""
     from_newcomer = msgspec.structs.replace(hook("Mystery", START + 10), client="newcomer")
     store(journal, *a_turn(), hook("Mystery", START + 9), from_newcomer)
     counts = journal.counts()
-    assert (counts.events, counts.agents, counts.anomalies) == (7, 2, 2)
+    assert (counts.events, counts.agents, counts.anomalies) == (7, 1, 2)
     assert counts.anomalies_by_client == {"claude-code": 1, "newcomer": 1}
-    assert counts.by_state == {"waiting": 1, "starting": 1}
+    assert counts.by_state == {"waiting": 1}
 
 
 # --- positions --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 
 from claude_headspace.surfaces.api.openapi import describe
 from claude_headspace.surfaces.api.routes import ENDPOINTS
-from tests.support import RunningDaemon, running_daemon
+from tests.support import RunningDaemon, environment, running_daemon_in
 
 load_all_checks()
 
@@ -40,10 +40,11 @@ BOARD: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
-    """A daemon with an agent, on each database."""
+    """A daemon with an agent, on each database. It finds no program, so it cannot start clients."""
     shared = {"database": request.getfixturevalue("postgres").database()} if request.param == "postgresql" else {}
     home: Path = tmp_path_factory.mktemp("fuzz")
-    with running_daemon(home, max_body_bytes=200_000, **shared) as running:
+    env = environment(home, max_body_bytes=200_000, **shared) | {"PATH": str(home / "no-programs")}
+    with running_daemon_in(home, env) as running:
         for event, payload in BOARD:
             running.post(event, payload)
         yield running
