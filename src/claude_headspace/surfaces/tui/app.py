@@ -175,7 +175,7 @@ class Top(AnswerKeys, PromptKeys, AgentKeys, SearchKeys):
     # --- keys of the whole screen ---
 
     async def action_clear(self) -> None:
-        """Undo one thing: the filter that is typed, the evidence or the preview, the filter, the layout."""
+        """Undo one thing: the filter that is typed, the evidence or the preview, the filter, the marks, the layout."""
         if self._shows_why and not self.query("#filter"):
             self.action_toggle_why()
         elif self._shows_preview and not self.query("#filter"):

@@ -94,6 +94,8 @@ class BoardApp(App[None]):
         self.run_worker(run, thread=True)
 
     def _act(self, work: Callable[[], ActionResult], refuse: Callable[[HeadspaceError], None] | None = None) -> None:
+        """Run an action in a thread and show its result. An error is shown, and passed to `refuse`."""
+
         def fail(error: HeadspaceError) -> None:
             self._show_error(error)
             if refuse is not None:

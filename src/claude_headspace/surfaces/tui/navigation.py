@@ -7,7 +7,7 @@ from claude_headspace.surfaces.tui.widgets import LinePane
 
 
 class Navigation(BoardApp):
-    """An app with a list of agents and a pane of details."""
+    """An app whose list of agents has a selection."""
 
     def action_move(self, by: int) -> None:
         """Select the previous or next agent."""
