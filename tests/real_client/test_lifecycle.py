@@ -1,4 +1,7 @@
-"""The life of agents with the real client in a real terminal: new, prompt, fork, crash, restart, stop."""
+"""The life of agents with the real client in a real terminal: new, prompt, fork, crash, restart, stop.
+
+Also in a git worktree, from its creation to its removal.
+"""
 
 import json
 import os
@@ -9,7 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.real_client.model import reply, text
+from tests.inputs.repository.repositories import Repository
+from tests.real_client.model import bash, reply, text
 from tests.real_client.program import VERSIONS
 from tests.real_client.workspace import Workspace, open_workspace
 from tests.support import wait_until
@@ -20,6 +24,11 @@ SCRIPT = {
     "Try it differently": [reply(text("Differently."))],
     "Go on": [reply(text("I went on."))],
     "Never end": [reply(text("This takes long."), held="never")],
+    "Fix the login": [
+        reply(bash("echo done > login.txt && git add login.txt && git commit -qm Login")),
+        reply(text("The login works.")),
+    ],
+    "Start the logout": [reply(bash("echo later > logout.txt")), reply(text("The logout is a draft."))],
 }
 
 
@@ -89,3 +98,71 @@ def test_a_crashed_agent_is_restarted_and_a_working_one_is_stopped(tmp_path: Pat
         assert workspace.daemon.agent(agent["id"])["end_reason"] == "stopped"
         wait_until(lambda: not left_behind(workspace), "the end of everything that was started")
         assert workspace.daemon.verified()
+
+
+def test_an_agent_in_a_worktree_from_new_to_remove(tmp_path: Path) -> None:
+    """New, preview, answer, prompt, fork, stop, merge, remove. Uncommitted work is never removed; nothing is left."""
+    with open_workspace(tmp_path, SCRIPT) as workspace:
+        shop = Repository(workspace.home.project)
+        shop.git("config", "user.name", "Dev")
+        shop.git("config", "user.email", "dev@example.org")
+        path = shop.root.parent / f"{shop.root.name}-worktrees" / "login"
+        options = ("--permission-mode", "default", "--prompt", "Fix the login")
+        workspace.in_terminal("new", "--worktree", "login", *options)
+        preview_and_approve(workspace, "login", "git commit -qm Login")
+        first = idle_after(workspace, "login", "Fix the login")
+        assert (first["cwd"], first["project"]["root"]) == (str(path), str(shop.root))
+        assert "The login works." in workspace.headspace("peek", "login").stdout
+
+        succeeds(workspace, "login received the prompt.", "send", "login", "Start the logout")
+        preview_and_approve(workspace, "login", "echo later > logout.txt")
+        idle_after(workspace, "login", "Fix the login", "Start the logout")
+        workspace.in_terminal("fork", "login", "--name", "second", "--prompt", "Try it differently")
+        second = idle_after(workspace, "second", "Try it differently")
+        assert (second["cwd"], second["session_id"] != first["session_id"]) == (str(path), True)
+        [forked] = [each for each in map(json.dumps, workspace.model.requests) if "Try it differently" in each][-1:]
+        assert "The logout is a draft." in forked
+
+        refuses(workspace, "runs in", "worktree", "remove", "login", "--yes")
+        for name in ("login", "second"):
+            succeeds(workspace, f"{name} has ended.", "stop", "--yes", name)
+        for command in (
+            ("merge", "login"),
+            ("remove", "login", "--yes"),
+            ("remove", "login", "--yes", "--keep-branch"),
+        ):
+            refuses(workspace, "logout.txt", "worktree", *command)
+            assert (path / "logout.txt").read_text() == "later\n"
+        shop.git("-C", str(path), "add", "--all")
+        shop.git("-C", str(path), "commit", "--quiet", "--message", "Logout")
+        refuses(workspace, "2 commits", "worktree", "remove", "login", "--yes")
+        succeeds(workspace, "Merged 2 commits of login into main.", "worktree", "merge", "login")
+        succeeds(workspace, f"Removed {path} and the branch login.", "worktree", "remove", "login", "--yes")
+
+        assert [(shop.root / name).read_text() for name in ("login.txt", "logout.txt")] == ["done\n", "later\n"]
+        assert [line.split()[0] for line in shop.git("worktree", "list").splitlines()] == [str(shop.root)]
+        assert (shop.git("branch", "--format=%(refname:short)"), shop.git("status", "--short")) == ("main", "")
+        assert "login" not in shop.git("config", "--local", "--list")
+        assert not path.parent.exists()
+        wait_until(lambda: not left_behind(workspace), "the end of everything that was started")
+        assert workspace.daemon.verified()
+
+
+def preview_and_approve(workspace: Workspace, name: str, command: str) -> None:
+    """Wait for the dialog on the screen of the agent, then allow its command."""
+    workspace.held()
+    wait_until(lambda: command in workspace.headspace("peek", name).stdout, f"{command!r} in the preview")
+    approved = workspace.headspace("approve", name, "--yes")
+    assert (approved.returncode, command in approved.stdout) == (0, True), approved
+
+
+def succeeds(workspace: Workspace, output: str, *command: str) -> None:
+    """A command prints exactly this line."""
+    done = workspace.headspace(*command)
+    assert done.stdout == f"{output}\n", done.stderr
+
+
+def refuses(workspace: Workspace, reason: str, *command: str) -> None:
+    """A command changes nothing and names the reason."""
+    done = workspace.headspace(*command)
+    assert (done.returncode, reason in done.stderr) == (1, True), done

@@ -40,9 +40,10 @@ class Workspace:
         return made
 
     def headspace(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run a `headspace` command outside the client."""
+        """Run a `headspace` command in the project, outside the client."""
         return subprocess.run(
             [sys.executable, "-m", "claude_headspace", *arguments],
+            cwd=self.home.project,
             env=self.env,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -8,6 +8,7 @@ import pytest
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.inputs.repository.worktrees import list_worktrees
+from claude_headspace.surfaces.worktrees.create import prepare_worktree
 from claude_headspace.surfaces.worktrees.integrate import merge
 from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
 from tests.surfaces.worktrees.conftest import Project
@@ -41,6 +42,25 @@ def test_an_unused_worktree_is_removed(project: Project) -> None:
     project.add("login")
     remove(plan_removal(project.worktree("login")))
     assert project.branches() == ["main"]
+
+
+def test_the_directory_of_the_worktrees_goes_with_the_last_one(project: Project) -> None:
+    """Not before, and not if there is anything else in it."""
+    login, logout = project.add("login"), project.add("logout")
+    remove(plan_removal(project.worktree("login")))
+    assert logout.exists()
+    remove(plan_removal(project.worktree("logout")))
+    assert not login.parent.exists()
+    (project.add("login").parent / "notes.txt").write_text("mine")
+    remove(plan_removal(project.worktree("login")))
+    assert (login.parent / "notes.txt").read_text() == "mine"
+
+
+def test_a_directory_of_the_user_is_kept(project: Project) -> None:
+    """It was configured, so it is not Headspace's to remove."""
+    path = Path(prepare_worktree(str(project.root), "login", None, "../trees").path)
+    remove(plan_removal(project.worktree("login")))
+    assert (path.exists(), path.parent.exists()) == (False, True)
 
 
 def test_unmerged_commits_are_kept(project: Project) -> None:

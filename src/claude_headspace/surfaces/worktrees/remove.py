@@ -4,10 +4,13 @@ Rules
 - What is not committed, not tracked or not merged is never deleted. Each case is refused with the next step.
 - A file that is hidden from `git status` (assume-unchanged, skip-worktree) counts as not committed.
 - Files that git ignores are deleted. They are listed before, so that the user can decide.
+- The directory next to the repository that holds its worktrees is removed with the last one, if it is empty. A
+  directory that the user configured stays.
 - Git checks once more when it removes the directory, because it is never forced. The branch is deleted only if it is
   still at the commit that was checked.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +19,7 @@ import psutil
 from claude_headspace.inputs.repository.worktrees import BASE_SETTING, Worktree, list_worktrees, read_distance
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.worktrees.checkout import Checkout, explained, listed, refuse
+from claude_headspace.surfaces.worktrees.create import DEFAULT_DIRECTORY, worktree_path
 
 HIDDEN_FLAGS = ("h", "s", "S")
 """What `git ls-files -v` prints for files that git does not compare."""
@@ -55,8 +59,18 @@ def remove(removal: Removal) -> None:
     if result.code:
         hint = "Nothing was deleted." if worktree.exists else "See what is left in it."
         raise refuse("not_removed", f"{worktree.path} was not removed: {result.text}", hint)
+    _remove_empty_parent(worktree)
     if removal.deletes_branch:
         _delete_branch(main, worktree)
+
+
+def _remove_empty_parent(worktree: Worktree) -> None:
+    """Remove the default directory of a repository's worktrees after the last one."""
+    main = list_worktrees(worktree.repository)[0]
+    parent = worktree_path(main, worktree.name, DEFAULT_DIRECTORY).parent
+    if parent == Path(worktree.path).parent:
+        with suppress(OSError):  # it is not empty
+            parent.rmdir()
 
 
 def _check_files(worktree: Worktree) -> tuple[str, ...]:
