@@ -20,7 +20,7 @@ from tests.support_rpc import call
 Schema = dict[str, Any]
 
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
-NEED_A_TERMINAL = ("/send", "/interrupt")
+NEED_A_TERMINAL = ("/send", "/interrupt", "/cancel", "/start", "/fork", "/stop")
 """What cannot be answered well without one: stories and the real client have them."""
 DESCRIBED = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
 
@@ -193,6 +193,7 @@ def sample(daemon: RunningDaemon) -> dict[str, str]:
     mission = daemon.send("POST", "/api/missions", {"goal": "Count", "cwd": "/projects/described"}, scope="act").json()
     return {
         "agent": agent["id"],
+        "ended": _end_agent(daemon),
         "mission": mission["id"],
         "effort": _start_effort(daemon),
         "token": "described",
@@ -201,6 +202,14 @@ def sample(daemon: RunningDaemon) -> dict[str, str]:
         "event": "notification",
         "transcript": str(past),
     }
+
+
+def _end_agent(daemon: RunningDaemon) -> str:
+    """An ended agent; its id."""
+    payload = {"session_id": "over", "cwd": "/projects/over"}
+    found: str = daemon.post("session-start", {**payload, "source": "startup"}).json()["agent_id"]
+    assert daemon.post("session-end", {**payload, "reason": "prompt_input_exit"}).status == 200
+    return found
 
 
 def _start_effort(daemon: RunningDaemon) -> str:
@@ -242,6 +251,8 @@ def test_every_response_matches_its_schema(daemon: RunningDaemon, description: S
         ("POST", "/api/admin/import"): {"path": sample["transcript"]},
         ("POST", "/api/agents"): {"headspace_id": "described-id", "cwd": "/projects/described"},
         ("POST", "/api/agents/{agent}/seen"): {},
+        ("POST", "/api/agents/{agent}/note"): {"text": "Describes it."},
+        ("POST", "/api/agents/{agent}/archive"): {"archived": True},
         ("POST", "/api/missions"): {"goal": "Count the tests", "cwd": "/projects/described"},
         ("POST", "/api/missions/{mission}/finish"): {"outcome": "failed"},
         ("POST", "/api/missions/{mission}/report"): {"text": "There are 12."},
@@ -259,7 +270,8 @@ def test_every_response_matches_its_schema(daemon: RunningDaemon, description: S
         body = bodies.get((method, path))
         if body is not None:
             assert matches(body, operation["requestBody"]["content"]["application/json"]["schema"], description)
-        reply = daemon.send(method, path.format(**sample), body, scope="admin")
+        names = {**sample, "agent": sample["ended"]} if path.endswith("/archive") else sample
+        reply = daemon.send(method, path.format(**names), body, scope="admin")
         assert reply.status == 200, (method, path, reply.body)
         assert reply.headers["content-type"].startswith(produces[0])
         if produces[0] == "application/json":
