@@ -35,6 +35,7 @@ def test_top_jumps_sends_and_resumes(tmux: Terminal) -> None:
     assert tmux.prompts() == ["Say hello; and $(more)"]
     with tmux.attached("board"):
         wait_until(lambda: tmux.tmux("list-clients", "-F", "#{session_name}") == "board", "an attached client")
+        time.sleep(2 * QUIET_SECONDS)  # the terminal got the focus: until then the key would not count
         tmux.keys(board, "Enter")
         wait_until(lambda: tmux.tmux("list-clients", "-F", "#{pane_id}") == pane, "the agent's pane")
     tmux.keys(pane, "/exit", "Enter")

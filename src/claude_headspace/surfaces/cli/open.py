@@ -1,4 +1,4 @@
-"""The CLI command `open`."""
+"""The CLI command `open`: the dashboard in the browser."""
 
 import os
 import sys

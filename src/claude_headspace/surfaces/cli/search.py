@@ -1,4 +1,4 @@
-"""The CLI command `search`."""
+"""The CLI command `search`: prompts, replies and tool calls of all agents."""
 
 from typing import Annotated, Literal
 

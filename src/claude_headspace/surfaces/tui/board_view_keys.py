@@ -1,31 +1,14 @@
-"""The keys that change how the board is shown: order, groups, pins, and which row numbers are given."""
+"""The keys that change how the board is shown: order, groups, pins, and whether ended agents are listed."""
 
 import msgspec
 
 from claude_headspace.surfaces.text.board_order import GROUPS, SORTS, BoardView, following, toggled
-from claude_headspace.surfaces.tui.actions import Actions
-from claude_headspace.surfaces.tui.navigation import Navigation
+from claude_headspace.surfaces.tui.drawing import Drawing
 from claude_headspace.surfaces.tui.presentation.rows import GroupRow, group_title
-from claude_headspace.surfaces.tui.store import Board
 
 
-class BoardViewKeys(Navigation):
+class BoardViewKeys(Drawing):
     """An app with a board whose view is stored."""
-
-    board: Board
-    _agent_actions: Actions
-    _view: BoardView
-
-    def _say(self, text: str) -> None:
-        raise NotImplementedError
-
-    def _show(self, *, redraw_details: bool = True) -> None:
-        raise NotImplementedError
-
-    def _renumber(self) -> None:
-        """Draw the list with new numbers: the user has changed it, or comes back to it."""
-        self.agents.numbers.restart()
-        self._show()
 
     def _change_view(self, view: BoardView, text: str = "") -> None:
         self._view = view
@@ -62,3 +45,8 @@ class BoardViewKeys(Navigation):
             pins = toggled(tuple(known), agent["id"])
             text = f"{'Pinned' if agent['id'] in pins else 'Unpinned'} {agent['name']}."
             self._change_view(msgspec.structs.replace(self._view, pins=pins), text)
+
+    def action_toggle_ended(self) -> None:
+        """Show or hide ended agents."""
+        self._shows_ended = not self._shows_ended
+        self._renumber()

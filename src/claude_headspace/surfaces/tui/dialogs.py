@@ -1,4 +1,4 @@
-"""Dialogs over the board: the help, and the input for a prompt."""
+"""Dialogs over the board: the help, a list of results, and the input for a prompt."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple

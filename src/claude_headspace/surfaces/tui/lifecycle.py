@@ -1,4 +1,4 @@
-"""The keys of `top` that start, stop and change agents and their worktrees: which dialog opens, and what follows."""
+"""Starts, stops and changes agents and their worktrees from `top`: which dialog opens, and what follows."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
