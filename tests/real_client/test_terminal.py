@@ -4,12 +4,14 @@ Tested with commands and from the board (`headspace top`), with a user attached 
 """
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from claude_headspace.surfaces.launch.restart_prompt import CHECK_FIRST, EARLIER_HANDOVER
+from claude_headspace.surfaces.tui.key_guard import QUIET_SECONDS
 from tests.real_client.model import bash, reply, text
 from tests.real_client.program import VERSIONS
 from tests.real_client.workspace import Workspace, open_workspace
@@ -77,6 +79,7 @@ def test_a_client_is_controlled_from_the_board(workspace: Workspace) -> None:
     workspace.shows(board, "runner received the prompt.")
     assert workspace.user_turns(agent) == ["Say hello, runner."]
     with workspace.user_in_front_of(board):
+        time.sleep(2 * QUIET_SECONDS)  # the terminal got the focus: until then the key would not count
         workspace.keys(board, "Enter")
         wait_until(lambda: workspace.pane_in_front() == pane, "the client's pane in front")
     workspace.agent("idle", name="runner")
