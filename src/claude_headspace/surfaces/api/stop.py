@@ -34,7 +34,7 @@ from claude_headspace.surfaces.read.model import ReadModel
 
 EXIT_SECONDS = 8.0
 """How long a client has to end after its exit command: it runs its last hooks."""
-SIGNALS = ((signal.SIGTERM, 8.0, "terminated"), (signal.SIGKILL, 5.0, "killed"))
+SIGNALS = ((signal.SIGTERM, 15.0, "terminated"), (signal.SIGKILL, 5.0, "killed"))
 """What ends a client that does not exit: the signal, how long to wait, and the result."""
 
 
