@@ -19,6 +19,7 @@ from claude_headspace.surfaces.auth.requester_process import (
     inspect_requester,
     session_in,
 )
+from tests.support import wait_until
 
 NO_CLIENTS: frozenset[int] = frozenset()
 
@@ -116,5 +117,12 @@ def sleeping(env: dict[str, str], outer: str = "bash", inner: str = "bash") -> I
     with start([outer, "-c", script]) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
+        wait_until(lambda: _has_started(pid), "the start of the process")
         yield pid
         os.kill(pid, signal.SIGKILL)
+
+
+def _has_started(pid: int) -> bool:
+    """Whether the process runs its program. While the system replaces the program, it has no variables."""
+    process = psutil.Process(pid)
+    return process.name() == "sleep" and bool(process.environ())

@@ -143,6 +143,8 @@ class Drawing(BoardApp):
         self._run_in_thread(partial(self._agent_actions.preview, agent), then, fail)
 
     def _previewed_agent(self) -> Json | None:
-        """The agent whose preview is on the screen: none while a dialog is over it."""
+        """The agent whose preview is on the screen: none while a dialog is over it, or after the end of `top`."""
+        if not self.screen_stack:
+            return None
         is_visible = self._shows_preview and not self.screen.is_modal and self.query_one("#details").display
         return self.agents.selected if is_visible else None
