@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from claude_headspace.kernel.wait.requested_edit import DELETED_COMMENT
 from tests.real_client.client import Client, Terminals
 from tests.real_client.installation import Installation
 from tests.real_client.model import Script, reply, text
@@ -113,11 +112,11 @@ def test_a_patch_of_several_files_is_shown_completely(tmp_path: Path) -> None:
         assert (request["text"], request["complete"]) == ("apply_patch notes.txt, made, old.txt", True)
         assert request["paths"] == ["notes.txt", "made", "old.txt"]
         assert grant["words"] == "Allow further changes of notes.txt, made, old.txt without asking"
-        for line in ("-hello", "+goodbye", "+++ b/made", "+one", "--- a/old.txt", DELETED_COMMENT):
+        for line in ("-hello", "+goodbye", "+++ b/made", "+one", "--- a/old.txt", "-old"):
             assert line in request["diff"].splitlines()
         [agent] = installation.daemon.agents()
         printed = headspace(installation, "approve", agent["name"], "--yes")
-        for line in ("apply_patch notes.txt, made, old.txt", "-hello", "+goodbye", "+one", DELETED_COMMENT):
+        for line in ("apply_patch notes.txt, made, old.txt", "-hello", "+goodbye", "+one", "-old"):
             assert line in printed
         wait_until(lambda: not (home.project / "old.txt").exists(), "the patch")
 

@@ -29,6 +29,7 @@ from tests.real_client.scenario import (
     pauses,
     presses,
     reaches,
+    releases,
     shows,
     starts,
     starts_daemon,
@@ -180,10 +181,10 @@ PERMISSIONS = [
     ),
     Scenario(
         "permission denied through Headspace",
-        MAKE_IT,
+        {"Make it": [reply(bash(UNTIL_GO)), reply(text("I made it."), held="words")]},
         [
-            *(*ASKED, answers_by_api(decision="deny", message="use make"), shows("working", "idle")),
-            *(has_no_file("made"), model_receives("use make")),
+            *(*ASKED, answers_by_api(decision="deny", message="use make"), shows("working"), releases("words")),
+            *(shows("idle"), has_no_file("made"), model_receives("use make")),
         ],
         Expected(
             commands=["completed: Make it"],
@@ -192,10 +193,10 @@ PERMISSIONS = [
     ),
     Scenario(
         "call that a rule asks about, denied through Headspace",
-        {"Make it": [reply(bash("sudo touch made")), reply(text("I made it."))]},
+        {"Make it": [reply(bash("sudo touch made")), reply(text("I made it."), held="words")]},
         [
             *(*starts_with("Make it", *ALLOWED), shows("waiting: permission"), answers_by_api(decision="deny")),
-            *(shows("working", "idle"), has_no_file("made")),
+            *(shows("working"), releases("words"), shows("idle"), has_no_file("made")),
         ],
         Expected(
             commands=["completed: Make it"],
