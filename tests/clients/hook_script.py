@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,10 +77,10 @@ class InstalledScript:
         return process, ours
 
     def run(self, *arguments: str, payload: bytes = PAYLOAD, env: dict[str, str] | None = None) -> ScriptResult:
-        """Run one hook."""
+        """Run one hook. It may end without reading its payload."""
         process, stdin = self.start(*arguments, env=env)
-        stdin.sendall(payload)
-        stdin.close()
+        with stdin, suppress(BrokenPipeError):
+            stdin.sendall(payload)
         out, err = process.communicate(timeout=60)
         return ScriptResult(process.returncode, out, err)
 

@@ -81,17 +81,32 @@ class BoardApp(App[None]):
         then: Callable[[Result], object],
         on_error: Callable[[HeadspaceError], object] | None = None,
     ) -> None:
-        """Run `work` in a thread, then pass its result to `then`. By default, errors are shown in the footer."""
+        """Run `work` in a thread, then pass its result to `then`. By default, errors are shown in the footer.
+
+        A result that comes after the end of `top` is dropped.
+        """
+
+        def fail(error: HeadspaceError) -> None:
+            if self._shows_board():
+                (on_error or self._show_error)(error)
+
+        def succeed(result: Result) -> None:
+            if self._shows_board():
+                then(result)
 
         def run() -> None:
             try:
                 result = work()
             except HeadspaceError as error:
-                self.call_from_thread(on_error or self._show_error, error)
+                self.call_from_thread(fail, error)
             else:
-                self.call_from_thread(then, result)
+                self.call_from_thread(succeed, result)
 
         self.run_worker(run, thread=True)
+
+    def _shows_board(self) -> bool:
+        """Whether the widgets are there: not any more while `top` ends."""
+        return bool(self.screen_stack) and bool(self.screen_stack[0].query("#details"))
 
     def _act(self, work: Callable[[], ActionResult], refuse: Callable[[HeadspaceError], None] | None = None) -> None:
         """Run an action in a thread and show its result. An error is shown, and passed to `refuse`."""

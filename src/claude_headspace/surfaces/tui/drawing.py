@@ -144,7 +144,7 @@ class Drawing(BoardApp):
 
     def _previewed_agent(self) -> Json | None:
         """The agent whose preview is on the screen: none while a dialog is over it, or after the end of `top`."""
-        if not self.screen_stack:
+        if not self._shows_board():
             return None
         is_visible = self._shows_preview and not self.screen.is_modal and self.query_one("#details").display
         return self.agents.selected if is_visible else None
