@@ -1,5 +1,6 @@
 // Builds the page into the Python package. Nothing is inlined (the content security policy is `self`), every asset has a
-// hash in its name, and each file also has compressed copies, so that the daemon does not compress anything.
+// hash in its name, and each file also has compressed copies, so that the daemon does not compress anything. Views are
+// separate files that are loaded on demand; the styles of all views are one small file, so that none comes late.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,6 +36,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },

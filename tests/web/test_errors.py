@@ -13,6 +13,7 @@ from tests.web.conftest import Pages, Sample
 from tests.web.test_live import prompt, start_session
 
 OFFLINE = "Headspace is not responding."
+VIEW = "main :is(.board, .page)"
 
 LOADED = {
     "a": ("Could not load the activity", "Working time"),
@@ -22,7 +23,7 @@ LOADED = {
 """Views that load data, by shortcut: their text without and with a daemon."""
 
 STORED = {"b": "Fix the parser", "w": "No agent is waiting for you", "s": "Search all", "r": "See an agent at any time"}
-"""Views that work without a daemon, by shortcut."""
+"""Views that work without a daemon once they were opened, by shortcut."""
 
 REFUSED = {
     "/activity": ("**/api/activity*", "Could not load the activity"),
@@ -49,6 +50,9 @@ def test_every_view_recovers_after_a_restart_of_the_daemon(pages: Pages, tmp_pat
         port, page = first.port, pages.open(first)
         agent = start_session(first, "one", cwd)
         prompt(first, "one", cwd, "Fix the parser")
+        for key in (*STORED, *LOADED, "b"):
+            go(page, key)
+            expect(page.locator(VIEW)).to_be_visible()
         expect(page.locator(f"[data-agent='{agent}']")).to_contain_text("Fix the parser")
     expect(page.get_by_role("alert")).to_contain_text(OFFLINE)
     expect(page.get_by_role("alert")).to_contain_text("headspace up")

@@ -1,41 +1,47 @@
-// All views of the page. The router, the sidebar, the keyboard shortcuts and their help are derived from this table.
-import type { Component } from "svelte";
-import Activity from "./views/Activity.svelte";
-import Agent from "./views/Agent.svelte";
-import Board from "./views/Board.svelte";
-import Effort from "./views/Effort.svelte";
-import Efforts from "./views/Efforts.svelte";
-import Logging from "./views/Logging.svelte";
-import Mission from "./views/Mission.svelte";
-import Missions from "./views/Missions.svelte";
-import Replay from "./views/Replay.svelte";
-import Search from "./views/Search.svelte";
-import Settings from "./views/Settings.svelte";
-import Waits from "./views/Waits.svelte";
+// All views of the page. The router, the sidebar, the keyboard shortcuts and their help are derived from this table. Each
+// view is loaded when it is first opened.
+import { Lazy } from "./lib/lazy.svelte";
 
 export interface Route {
   path: string;
   /** Shown at `path`. */
-  view?: Component;
+  view?: Lazy<Record<string, never>>;
   /** Shown at `path/ID`. */
-  detail?: Component<{ id: string }>;
+  detail?: Lazy<{ id: string }>;
   /** In the sidebar and in the keyboard help. */
   title?: string;
   /** Opens the view after `g`. */
   shortcut?: string;
 }
 
+/** The panel beside the board. */
+export const PANEL = new Lazy(() => import("./components/AgentPanel.svelte"));
+
+const replay = new Lazy<{ id?: string }>(() => import("./views/Replay.svelte"));
+
 const ROUTES: Route[] = [
-  { path: "/", view: Board, title: "Board", shortcut: "b" },
-  { path: "/agents", detail: Agent },
-  { path: "/waits", view: Waits, title: "Waits", shortcut: "w" },
-  { path: "/missions", view: Missions, detail: Mission, title: "Missions", shortcut: "m" },
-  { path: "/efforts", view: Efforts, detail: Effort, title: "Efforts", shortcut: "e" },
-  { path: "/search", view: Search, title: "Search", shortcut: "s" },
-  { path: "/activity", view: Activity, title: "Activity", shortcut: "a" },
-  { path: "/replay", view: Replay, detail: Replay, title: "Replay", shortcut: "r" },
-  { path: "/logging", view: Logging, title: "Logging", shortcut: "l" },
-  { path: "/settings", view: Settings, title: "Settings", shortcut: "," },
+  { path: "/", view: new Lazy(() => import("./views/Board.svelte")), title: "Board", shortcut: "b" },
+  { path: "/agents", detail: new Lazy(() => import("./views/Agent.svelte")) },
+  { path: "/waits", view: new Lazy(() => import("./views/Waits.svelte")), title: "Waits", shortcut: "w" },
+  {
+    path: "/missions",
+    view: new Lazy(() => import("./views/Missions.svelte")),
+    detail: new Lazy(() => import("./views/Mission.svelte")),
+    title: "Missions",
+    shortcut: "m",
+  },
+  {
+    path: "/efforts",
+    view: new Lazy(() => import("./views/Efforts.svelte")),
+    detail: new Lazy(() => import("./views/Effort.svelte")),
+    title: "Efforts",
+    shortcut: "e",
+  },
+  { path: "/search", view: new Lazy(() => import("./views/Search.svelte")), title: "Search", shortcut: "s" },
+  { path: "/activity", view: new Lazy(() => import("./views/Activity.svelte")), title: "Activity", shortcut: "a" },
+  { path: "/replay", view: replay, detail: replay, title: "Replay", shortcut: "r" },
+  { path: "/logging", view: new Lazy(() => import("./views/Logging.svelte")), title: "Logging", shortcut: "l" },
+  { path: "/settings", view: new Lazy(() => import("./views/Settings.svelte")), title: "Settings", shortcut: "," },
 ];
 
 /** The views of the sidebar. */
