@@ -7,7 +7,7 @@ first event of a time range is found by binary search.
 import json
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Executable, Select, func, or_, select, union_all
 
 from claude_headspace.journal import rows, schema
 from claude_headspace.journal.dialects import Dialect, translate_errors
@@ -147,15 +147,20 @@ class SqlReader:
             return [int(delay) for delay in connection.execute(query).scalars()]
 
     def states_between(self, since: Micros, until: Micros) -> list[StateRow]:
-        table = schema.states.c
-        before = select(func.max(table.seq)).where(table.at < since).group_by(table.agent_id)
-        wanted = table.at.between(since, until - 1) | table.seq.in_(before)
-        query = select(schema.states).where(wanted).order_by(table.at, table.seq)
-        return [StateRow(**row) for row in self._rows(query)]
+        table, earlier = schema.states.c, schema.states.alias("earlier").c
+        newest = select(earlier.seq).where(earlier.agent_id == schema.roster.c.id, earlier.at < since)
+        newest = newest.order_by(earlier.at.desc(), earlier.seq.desc()).limit(1)
+        began = select(newest.scalar_subquery()).where(_present(since))
+        entered = select(schema.states).where(_is_of_present_agent(table.agent_id, since))
+        both = union_all(
+            select(schema.states).where(table.seq.in_(began)), entered.where(table.at.between(since, until - 1))
+        )
+        return [StateRow(**row) for row in self._rows(both.order_by("at", "seq"))]
 
     def commands_between(self, since: Micros, until: Micros) -> list[Command]:
         table = schema.commands.c
-        query = select(table.body).where(table.started_at.between(since, until - 1)).order_by(table.started_at)
+        started = select(table.body).where(_is_of_present_agent(table.agent_id, since))
+        query = started.where(table.started_at.between(since, until - 1)).order_by(table.started_at)
         return [rows.decode_command(row["body"]) for row in self._rows(query)]
 
     def usage_between(self, since: Micros | None, until: Micros | None, agent_id: str | None = None) -> list[Bucket]:
@@ -233,7 +238,7 @@ class SqlReader:
     def _agents(self, query: Select[Any]) -> list[Agent]:
         return [rows.decode_agent(row["body"]) for row in self._rows(query)]
 
-    def _rows(self, query: Select[Any]) -> list[Row]:
+    def _rows(self, query: Executable) -> list[Row]:
         with translate_errors(self._dialect), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
@@ -246,6 +251,17 @@ class SqlReader:
         table = schema.positions.c
         found = self._rows(select(table.path, table.offset, table.at).where(table.reader == reader))
         return {row["path"]: Position(row["offset"], row["at"]) for row in found}
+
+
+def _present(since: Micros) -> ColumnElement[bool]:
+    """Agents that had not ended at a time. The newest time of an agent is its end."""
+    ended_at = schema.roster.c.ended_at
+    return or_(ended_at.is_(None), ended_at >= since)
+
+
+def _is_of_present_agent(agent_id: ColumnElement[str], since: Micros) -> ColumnElement[bool]:
+    """Whether a row is of an agent that had not ended at a time. Indexes by agent and time find such rows."""
+    return agent_id.in_(select(schema.roster.c.id).where(_present(since)))
 
 
 def event_query(agent_id: str | None, after: int | None, limit: int) -> tuple[Select[Any], bool]:

@@ -168,6 +168,7 @@ states = Table(
     Column("event", Text, nullable=False),
 )
 Index(None, states.c.agent_id, states.c.seq)
+Index(None, states.c.agent_id, states.c.at)
 
 usage = Table(
     "usage",

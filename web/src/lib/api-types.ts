@@ -897,6 +897,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    since?: string;
+                    until?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Timeline"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -927,6 +964,82 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["UsageReport"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    by?: string;
+                    since?: string;
+                    until?: string;
+                    agent?: string;
+                    project?: string;
+                    client?: "claude-code" | "codex" | "opencode" | "copilot" | "gemini";
+                    model?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/csv": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UsageLimits"];
                     };
                 };
             };
@@ -2714,12 +2827,61 @@ export interface components {
             events: number;
             late: number;
         };
+        Timeline: {
+            since: string;
+            until: string;
+            projects: components["schemas"]["Project"][];
+            evidence: components["schemas"]["TimelineEvidence"][];
+            agents: components["schemas"]["TimelineAgent"][];
+        };
+        TimelineEvidence: {
+            why: string;
+            event: string;
+            source: string;
+            confidence: string;
+        };
+        TimelineAgent: {
+            id: string;
+            name: string;
+            project: number;
+            client: string;
+            parent_id: string | null;
+            created_at: number;
+            mission: components["schemas"]["TimelineMission"] | null;
+            states: components["schemas"]["TimelineState"][];
+            commands: components["schemas"]["TimelineCommand"][];
+            subagents: components["schemas"]["TimelineSubagent"][];
+        };
+        TimelineMission: {
+            id: string;
+            goal: string;
+        };
+        TimelineState: [
+            number,
+            number,
+            string,
+            string | null,
+            number
+        ];
+        TimelineCommand: [
+            number,
+            string,
+            string | null
+        ];
+        TimelineSubagent: [
+            string,
+            number,
+            number | null,
+            string,
+            string
+        ];
         UsageReport: {
             since: string | null;
             until: string | null;
             by: string[];
             rows: components["schemas"]["UsageRow"][];
             total: components["schemas"]["Sums"];
+            unpriced_sessions: number;
             unmeasured: components["schemas"]["UnmeasuredAgents"][];
         };
         UsageRow: {
@@ -2757,6 +2919,32 @@ export interface components {
         UnmeasuredAgents: {
             client: string;
             agents: number;
+        };
+        UsageLimits: {
+            budgets: components["schemas"]["BudgetView"][];
+            rate_limits: components["schemas"]["RateLimitView"][];
+        };
+        BudgetView: {
+            /** @enum {unknown} */
+            kind: "agent" | "day" | "month" | "session";
+            project: string;
+            /** @default null */
+            agent_id?: string | null;
+            /** @default null */
+            agent?: string | null;
+            dollars: number;
+            used_usd: number | null;
+            is_minimum: boolean;
+        };
+        RateLimitView: {
+            client: string;
+            host: string;
+            name: string;
+            used_percent: number | null;
+            resets_at: string | null;
+            agent_id: string;
+            agent: string;
+            reported_at: string;
         };
         Stopped: {
             status: string;

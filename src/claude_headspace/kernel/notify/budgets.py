@@ -47,6 +47,18 @@ class Budget(msgspec.Struct, frozen=True):
     dollars: float
 
 
+class UsedBudget(msgspec.Struct, frozen=True):
+    """A budget, and what agents used of it, in order of time."""
+
+    budget: Budget
+    spent: list[Bucket]
+
+    @property
+    def cost_usd(self) -> float:
+        """What was used of it."""
+        return sum(each.cost_usd for each in self.spent)
+
+
 def has_budgets(rules: Rules) -> bool:
     """Whether any budget of a day or a month is set."""
     return rules.on and any(rule.on and (rule.day_budget or rule.month_budget) for _, rule in _scopes(rules))
@@ -59,19 +71,27 @@ def month_start(now: Micros, utc_offset: Micros) -> Micros:
     return round(first.timestamp()) * SECOND - utc_offset
 
 
-def reached_budgets(
+def used_budgets(
     rules: Rules, agents: Mapping[str, Agent], buckets: Iterable[Bucket], now: Micros, utc_offset: Micros
-) -> list[ReachedBudget]:
-    """The budgets that are used up. `buckets` is the usage of these agents in this month, in order of time."""
+) -> list[UsedBudget]:
+    """What is used of each budget. `buckets` is the usage of these agents in this month, in order of time."""
     used = [bucket for bucket in buckets if bucket.agent_id in agents]
     found = []
     for budget in _budgets(rules, now, utc_offset):
         counts = _counted(rules, budget.scope, agents)
-        spent = [each for each in used if each.at >= budget.period.start and counts(each)]
-        cost = sum(each.cost_usd for each in spent)
-        if spent and cost >= budget.dollars:
-            found.append(_reached(budget, cost, spent[-1], agents))
+        found.append(UsedBudget(budget, [each for each in used if each.at >= budget.period.start and counts(each)]))
     return found
+
+
+def reached_budgets(
+    rules: Rules, agents: Mapping[str, Agent], buckets: Iterable[Bucket], now: Micros, utc_offset: Micros
+) -> list[ReachedBudget]:
+    """The budgets that are used up. `buckets` is the usage of these agents in this month, in order of time."""
+    return [
+        _reached(each.budget, each.cost_usd, each.spent[-1], agents)
+        for each in used_budgets(rules, agents, buckets, now, utc_offset)
+        if each.spent and each.cost_usd >= each.budget.dollars
+    ]
 
 
 def _scopes(rules: Rules) -> Iterator[tuple[str, Rule]]:

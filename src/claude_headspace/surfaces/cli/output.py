@@ -4,7 +4,6 @@ Colours are used on a terminal unless `NO_COLOR` is set, and elsewhere if `FORCE
 that the user's terminal theme defines.
 """
 
-import csv
 import json
 import os
 import re
@@ -211,10 +210,9 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
     write_json_text(json.dumps(value, indent=indent, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower()))
 
 
-def write_csv(rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows as CSV. Control characters are marks."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerows(clean_json([list(each) for each in rows]))
+def write_text(text: str) -> None:
+    """Print a text that is safe already."""
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 

@@ -15,8 +15,9 @@ from claude_headspace.surfaces.cli.options import (
     now,
     resolve_project,
 )
-from claude_headspace.surfaces.cli.presentation.usage import usage_records, usage_table
+from claude_headspace.surfaces.cli.presentation.usage import usage_table
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.text.usage_records import usage_csv
 
 DEFAULT_DAYS = 7
 
@@ -59,6 +60,6 @@ def usage(
     filters = {"agent": agent, "project": resolve_project(project), "client": client, "model": model}
     found = ApiClient.local().usage(by.replace(" ", ""), since=since, until=until, **filters)
     if as_csv:
-        output.write_csv(usage_records(found))
+        output.write_text(usage_csv(found))
         return
     output.write_result(found, as_json, lambda result, screen: usage_table(result, screen.width))

@@ -12,7 +12,9 @@ from claude_headspace.surfaces.read.efforts import EffortQueries
 from claude_headspace.surfaces.read.events import EventQueries
 from claude_headspace.surfaces.read.missions import MissionQueries
 from claude_headspace.surfaces.read.search import SearchQueries
+from claude_headspace.surfaces.read.timeline import TimelineQueries
 from claude_headspace.surfaces.read.usage import UsageQueries
+from claude_headspace.surfaces.read.usage_limits import UsageLimitQueries
 
 
 class ReadModel:
@@ -28,4 +30,6 @@ class ReadModel:
         self.missions = MissionQueries(reader, clock)
         self.search = SearchQueries(reader, clock)
         self.activity = ActivityQueries(reader, clock)
+        self.timeline = TimelineQueries(reader, clock)
         self.usage = UsageQueries(reader, clock)
+        self.usage_limits = UsageLimitQueries(reader, clock, host)

@@ -66,6 +66,8 @@ class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     by: tuple[str, ...]
     rows: list[UsageRow]
     total: Sums
+    unpriced_sessions: int
+    """The sessions that used tokens without a known price."""
     unmeasured: list[UnmeasuredAgents]
 
 
@@ -162,6 +164,7 @@ class UsageQueries:
             by=tuple(by),
             rows=group(buckets, agents, by),
             total=sums(buckets),
+            unpriced_sessions=len({each.session_id for each in buckets if each.unpriced_tokens}),
             unmeasured=_unmeasured(agents.values(), which) if which.model is None else [],
         )
 

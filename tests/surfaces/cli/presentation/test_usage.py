@@ -3,7 +3,7 @@
 import pytest
 
 from claude_headspace.surfaces.cli.output import Line
-from claude_headspace.surfaces.cli.presentation.usage import cost_text, short_number, usage_records, usage_table
+from claude_headspace.surfaces.cli.presentation.usage import cost_text, short_number, usage_table
 from claude_headspace.surfaces.text.formatting import Json
 
 NUMBERS = {"input_tokens": 100, "cache_read_tokens": 2_000_000, "cache_write_tokens": 12_500, "output_tokens": 0}
@@ -62,13 +62,6 @@ def test_an_empty_report_says_so() -> None:
 def test_one_row_needs_no_sum() -> None:
     """It would be the same row again."""
     assert len(usage_table({**REPORT, "rows": REPORT["rows"][:1], "total": sums(12.5), "unmeasured": []}, 100)) == 2
-
-
-def test_records() -> None:
-    """An unknown cost is empty."""
-    head, first, second = usage_records(REPORT)
-    assert head[:2] == ["model", "cost_usd"]
-    assert (first[:2], second[:2]) == (["opus", 12.5], ["", None])
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "–"), (940, "940"), (12_500, "12.5k"), (3_100_000_000, "3.1G")])

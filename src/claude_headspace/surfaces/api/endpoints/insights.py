@@ -1,10 +1,11 @@
-"""Search, and the activity of a day."""
+"""Search, the activity of a day, and the timeline."""
 
 import asyncio
 
 from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.state_machine import Actor
 from claude_headspace.ports import SearchFilter
 from claude_headspace.surfaces.api.context import ApiContext
@@ -12,11 +13,14 @@ from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import CLIENT, TIME_SCHEMA, read_client, read_day, read_limit, read_time
 from claude_headspace.surfaces.read.activity import ActivityView
 from claude_headspace.surfaces.read.search import CURSOR, Hits
+from claude_headspace.surfaces.read.timeline import Timeline
 
 endpoints = EndpointTable()
 
 MAX_HITS = 100
 DEFAULT_HITS = 20
+DAY: Micros = 24 * 3600 * SECOND
+MAX_TIMELINE_DAYS = 31
 ACTORS = [actor.value for actor in Actor]
 
 
@@ -72,3 +76,20 @@ async def activity(context: ApiContext, request: Request) -> ActivityView:
     """One day: commands, working and waiting time and tools per project, and the latency of hooks."""
     day, since, until = read_day(request, "day", context.read.clock())
     return await asyncio.to_thread(context.read.activity.of_day, day.isoformat(), since, until)
+
+
+@endpoints.get(
+    "/api/timeline",
+    Parameter("since", "Only from this time on; by default the last 24 hours.", TIME_SCHEMA),
+    Parameter("until", f"Only up to this time; now by default. At most {MAX_TIMELINE_DAYS} days.", TIME_SCHEMA),
+)
+async def timeline(context: ApiContext, request: Request) -> Timeline:
+    """States, commands and sub-agents of all agents in a time range, in a compact form."""
+    now = context.read.clock()
+    until = read_time(request, "until", now) or now
+    since = read_time(request, "since", now)
+    since = until - DAY if since is None else since
+    if not 0 <= until - since <= MAX_TIMELINE_DAYS * DAY:
+        message = f"The time range must end after it begins, and have at most {MAX_TIMELINE_DAYS} days."
+        raise BadRequest("bad_parameter", message, "Correct `since` or `until`.")
+    return await asyncio.to_thread(context.read.timeline.between, since, until)

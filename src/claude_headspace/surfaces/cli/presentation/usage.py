@@ -1,4 +1,4 @@
-"""Cost and tokens as a table, and as records for CSV."""
+"""Cost and tokens as a table."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,15 +17,6 @@ TOKENS = {
     "output_tokens": "output",
 }
 """The columns of tokens. A narrow terminal shows only their sum."""
-RECORD_COLUMNS = {
-    "day": ("day",),
-    "project": ("project", "project_root"),
-    "model": ("model",),
-    "client": ("client",),
-    "agent": ("agent", "agent_id"),
-    "session": ("session_id",),
-}
-"""The columns of CSV for each key."""
 UNKNOWN = "unknown"
 MAX_WIDTH = 120
 
@@ -99,14 +90,3 @@ def _notes(report: Json) -> Iterator[str]:
     for each in report["unmeasured"]:
         agents, client = count(each["agents"], "agent"), title_of(each["client"])
         yield f"{agents} of {client} without any report of cost or tokens: not included."
-
-
-def usage_records(report: Json) -> Iterator[Sequence[object]]:
-    """The report as records, with the names of the columns first. An unknown cost is empty."""
-    columns = [column for key in report["by"] for column in RECORD_COLUMNS[key]]
-    numbers = ("cost_usd", *TOKENS, "unpriced_tokens")
-    yield [*columns, *numbers]
-    for each in report["rows"]:
-        project = each["project"] or {}
-        values = each | {"project": project.get("name"), "project_root": project.get("root")}
-        yield [values[name] for name in (*columns, *numbers)]
