@@ -95,6 +95,8 @@ class EventFilter(msgspec.Struct, frozen=True, kw_only=True):
     only_anomalies: bool = False
     before_seq: int | None = None
     """Only events with a lower sequence number."""
+    from_seq: int | None = None
+    """Only events with this sequence number or a higher one."""
     received_between: tuple[Micros, Micros] | None = None
     """From the first time (inclusive) to the second (exclusive)."""
     words: tuple[str, ...] = ()
@@ -307,6 +309,14 @@ class AgentReader(Protocol):
     def turns(self, *, agent_id: str | None = None, command_id: str | None = None, limit: int = 100) -> list[Turn]:
         """The newest turns of an agent or a command, in order of time."""
 
+    def turn(self, turn_id: str) -> Turn | None:
+        """One turn by its id."""
+
+    def turns_between(
+        self, agent_id: str, since: Micros | None, until: Micros | None, limit: int, *, newest: bool
+    ) -> list[Turn]:
+        """The newest or else the first turns of an agent in a time range, in order of time. None: no bound."""
+
     def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
         """The newest commands of an agent, in order of time."""
 
@@ -353,6 +363,14 @@ class LogReader(Protocol):
 
     def event_by_delivery(self, delivery_id: str) -> StoredEvent | None:
         """The event with this delivery id."""
+
+    def log_range(
+        self, agent_id: str, since: Micros | None, until: Micros | None, margin: int
+    ) -> tuple[int | None, int | None]:
+        """The first sequence number of an agent's events of a time range, and the first one after them.
+
+        None: no bound. Events can be stored out of order: the range is extended by `margin` events on both sides.
+        """
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         """How long the newest hooks of a time range took from the client to the daemon."""

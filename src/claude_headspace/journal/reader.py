@@ -87,6 +87,23 @@ class SqlReader:
             query = query.where(table.command_id == command_id)
         return [rows.turn_from_row(row) for row in reversed(self._rows(query))]
 
+    def turn(self, turn_id: str) -> Turn | None:
+        found = self._rows(select(schema.turns).where(schema.turns.c.id == replace_nul(turn_id)))
+        return rows.turn_from_row(found[0]) if found else None
+
+    def turns_between(
+        self, agent_id: str, since: Micros | None, until: Micros | None, limit: int, *, newest: bool
+    ) -> list[Turn]:
+        table = schema.turns.c
+        query = select(schema.turns).where(table.agent_id == agent_id).limit(limit)
+        if since is not None:
+            query = query.where(table.at >= since)
+        if until is not None:
+            query = query.where(table.at < until)
+        order = (table.at.desc(), table.id.desc()) if newest else (table.at, table.id)
+        found = self._rows(query.order_by(*order))
+        return [rows.turn_from_row(row) for row in (reversed(found) if newest else found)]
+
     def commands(self, agent_id: str, limit: int = 100) -> list[Command]:
         table = schema.commands.c
         query = select(table.body).where(table.agent_id == agent_id).order_by(table.started_at.desc()).limit(limit)
@@ -137,6 +154,17 @@ class SqlReader:
     def event_by_delivery(self, delivery_id: str) -> StoredEvent | None:
         found = self._rows(select(schema.events).where(schema.events.c.delivery_id == delivery_id))
         return rows.event_from_row(found[0]) if found else None
+
+    def log_range(
+        self, agent_id: str, since: Micros | None, until: Micros | None, margin: int
+    ) -> tuple[int | None, int | None]:
+        with translate_errors(self._dialect), self._engine.connect() as connection:
+            first = _agent_seq_at(connection, agent_id, since) if since is not None else None
+            after = _agent_seq_at(connection, agent_id, until) if until is not None else None
+            return (
+                _neighbour(connection, agent_id, first, -margin) if first is not None else None,
+                _neighbour(connection, agent_id, after, margin) if after is not None else None,
+            )
 
     def hook_delays(self, since: Micros, until: Micros, limit: int) -> list[Micros]:
         table = schema.events.c
@@ -290,6 +318,8 @@ def _event_conditions(connection: Connection, matching: EventFilter) -> list[Col
         conditions.append(table.anomaly.is_not(None))
     if matching.before_seq is not None:
         conditions.append(table.seq < matching.before_seq)
+    if matching.from_seq is not None:
+        conditions.append(table.seq >= matching.from_seq)
     if matching.received_between is not None:
         conditions += _received_between(connection, *matching.received_between)
     conditions += [_contains(word) for word in matching.words]
@@ -316,19 +346,38 @@ def _received_between(connection: Connection, since: Micros, until: Micros) -> l
 
 def _first_seq_at(connection: Connection, time: Micros) -> int:
     """The sequence number of the first event received at a time or later."""
-    low, high = 0, int(connection.execute(select(func.max(schema.events.c.seq))).scalar() or 0) + 1
+    table = schema.events.c
+    return _bisect(connection, select(table.seq, table.received_at.label("at")), time)
+
+
+def _agent_seq_at(connection: Connection, agent_id: str, time: Micros) -> int:
+    """The sequence number of an agent's first event that was sent at a time or later."""
+    table = schema.events.c
+    query = select(table.seq, table.fired_at.label("at")).where(table.agent_id == agent_id)
+    return _bisect(connection, query, time)
+
+
+def _bisect(connection: Connection, events: Select[Any], time: Micros) -> int:
+    """The first sequence number from which these events, whose times ascend, have a time or a later one."""
+    table = schema.events.c
+    low, high = 0, int(connection.execute(select(func.max(table.seq))).scalar() or 0) + 1
     while low < high:
         middle = (low + high) // 2
-        found = _first_event_from(connection, middle)
-        if found is None or found[1] >= time:
+        found = connection.execute(events.where(table.seq >= middle).order_by(table.seq).limit(1)).first()
+        if found is None or found.at >= time:
             high = middle
         else:
-            low = found[0] + 1
+            low = int(found.seq) + 1
     return low
 
 
-def _first_event_from(connection: Connection, seq: int) -> tuple[int, Micros] | None:
+def _neighbour(connection: Connection, agent_id: str, seq: int, distance: int) -> int | None:
+    """The sequence number of the event that many events after an agent's position, or before; None if there is none."""
     table = schema.events.c
-    query = select(table.seq, table.received_at).where(table.seq >= seq).order_by(table.seq).limit(1)
-    row = connection.execute(query).first()
-    return (row.seq, row.received_at) if row is not None else None
+    query = select(table.seq).where(table.agent_id == agent_id).offset(abs(distance)).limit(1)
+    if distance < 0:
+        query = query.where(table.seq < seq).order_by(table.seq.desc())
+    else:
+        query = query.where(table.seq >= seq).order_by(table.seq)
+    found: int | None = connection.execute(query).scalar()
+    return found

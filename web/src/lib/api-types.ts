@@ -243,6 +243,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    before?: string;
+                    after?: string;
+                    at?: string;
+                    around?: string;
+                };
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ConversationView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{agent}/commands": {
         parameters: {
             query?: never;
@@ -2608,15 +2650,11 @@ export interface components {
             timestamp_source: string;
             reason: string;
         };
-        StateView: {
-            seq: number;
-            at: string;
-            state: string;
-            waiting_for: string | null;
-            source: string;
-            confidence: string;
-            why: string;
-            event: string;
+        ConversationView: {
+            turns: components["schemas"]["TurnView"][];
+            calls: components["schemas"]["ToolCallView"][];
+            before: string | null;
+            after: string | null;
         };
         ToolCallView: {
             id: string;
@@ -2631,6 +2669,16 @@ export interface components {
             outcome: string;
             input: unknown;
             result: unknown;
+        };
+        StateView: {
+            seq: number;
+            at: string;
+            state: string;
+            waiting_for: string | null;
+            source: string;
+            confidence: string;
+            why: string;
+            event: string;
         };
         ChangesView: {
             agent_id: string;

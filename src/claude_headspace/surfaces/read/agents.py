@@ -20,6 +20,7 @@ from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.outputs.held_hooks import find_answer
 from claude_headspace.ports import Clock, EventFilter, Reader
 from claude_headspace.surfaces.read.agent_history import UsageView, agent_at, usage
+from claude_headspace.surfaces.read.conversation import ConversationView, PageRequest, conversation
 from claude_headspace.surfaces.read.projects import matches_reference, resolve_projects
 from claude_headspace.surfaces.read.tool_calls import ToolCallView, tool_calls
 from claude_headspace.surfaces.text.matching import suggestion
@@ -163,6 +164,10 @@ class AgentQueries:
     def turns(self, reference: str, limit: int) -> list[TurnView]:
         """The newest turns of an agent."""
         return [turn_view(turn) for turn in self._reader.turns(agent_id=self.find(reference).id, limit=limit)]
+
+    def conversation(self, reference: str, page: PageRequest) -> ConversationView:
+        """A page of an agent's conversation: turns with the tool calls between them."""
+        return conversation(self._reader, self.find(reference), page)
 
     def command_turns(self, command_id: str, limit: int) -> list[TurnView]:
         """The newest turns of one command."""

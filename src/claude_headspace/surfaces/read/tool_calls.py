@@ -51,8 +51,12 @@ def tool_calls(reader: Reader, agent: Agent, limit: int) -> list[ToolCallView]:
     """The newest tool calls of an agent, the oldest of them first."""
     tool_events = EventFilter(names=hook_names(OUTCOMES))
     events = reader.events(agent_id=agent.id, limit=limit * EVENTS_PER_CALL, matching=tool_events)
-    running = {call.id for call in agent.calls}
-    calls = list(_assemble(events, running).values())[-limit:]
+    return assemble(events, agent)[-limit:]
+
+
+def assemble(events: Iterable[StoredEvent], agent: Agent) -> list[ToolCallView]:
+    """The tool calls that these events of an agent report."""
+    calls = _assemble(events, {call.id for call in agent.calls}).values()
     tasks = {sub.id: sub.description for sub in agent.subagents if sub.description}
     return [msgspec.structs.replace(call, subagent_description=tasks.get(call.subagent_id or "")) for call in calls]
 

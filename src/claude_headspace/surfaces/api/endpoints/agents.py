@@ -11,9 +11,18 @@ from claude_headspace.kernel.views.agent import AgentView
 from claude_headspace.kernel.views.work import CommandView, SessionView, TurnView
 from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
-from claude_headspace.surfaces.api.parameters import CLIENT, LIMIT, TIME_SCHEMA, read_client, read_flag, read_limit
+from claude_headspace.surfaces.api.parameters import (
+    CLIENT,
+    LIMIT,
+    TIME_SCHEMA,
+    read_client,
+    read_flag,
+    read_limit,
+    read_time,
+)
 from claude_headspace.surfaces.read.agent_history import UsageView
 from claude_headspace.surfaces.read.agents import StateView
+from claude_headspace.surfaces.read.conversation import DEFAULT_TURNS, MAX_TURNS, ConversationView, PageRequest
 from claude_headspace.surfaces.read.tool_calls import ToolCallView
 from claude_headspace.surfaces.text.timestamps import parse_past_time
 
@@ -55,6 +64,30 @@ async def agent(context: ApiContext, request: Request) -> AgentView:
 async def turns(context: ApiContext, request: Request) -> list[TurnView]:
     """The agent's turns: prompts and replies."""
     return await asyncio.to_thread(context.read.agents.turns, request.path_params["agent"], read_limit(request))
+
+
+@endpoints.get(
+    "/api/agents/{agent}/conversation",
+    Parameter(
+        "limit",
+        "The maximum number of turns.",
+        {"type": "integer", "minimum": 1, "maximum": MAX_TURNS, "default": DEFAULT_TURNS},
+    ),
+    Parameter("before", "The page that ends before this time.", TIME_SCHEMA),
+    Parameter("after", "The page that begins at this time.", TIME_SCHEMA),
+    Parameter("at", "The page around this time.", TIME_SCHEMA),
+    Parameter("around", "The page around the turn with this id.", {"type": "string", "maxLength": 200}),
+)
+async def conversation(context: ApiContext, request: Request) -> ConversationView:
+    """A page of the agent's turns with the tool calls between them, the newest unless a place is given."""
+    now, turn_id = context.read.clock(), request.query_params.get("around") or None
+    places = {name: read_time(request, name, now) for name in ("before", "after", "at")}
+    if sum(place is not None for place in (*places.values(), turn_id)) > 1:
+        message = "`before`, `after`, `at` and `around` exclude each other."
+        raise BadRequest("bad_parameter", message, "Use one of them.")
+    limit = read_limit(request, default=DEFAULT_TURNS, maximum=MAX_TURNS)
+    page = PageRequest(limit=limit, turn_id=turn_id, **places)
+    return await asyncio.to_thread(context.read.agents.conversation, request.path_params["agent"], page)
 
 
 @endpoints.get("/api/agents/{agent}/commands", LIMIT)
