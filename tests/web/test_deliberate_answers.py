@@ -478,4 +478,5 @@ def test_the_help_lists_the_keys_of_waits(pages: Pages, daemon: RunningDaemon) -
     shown = page.get_by_role("dialog", name="Keyboard shortcuts")
     for key in "ydau":
         expect(shown.locator("kbd", has_text=key).filter(has_text=key).first).to_be_visible()
-    expect(shown.get_by_text("in a wait: allow, approve")).to_be_visible()
+    expect(shown.get_by_role("heading", name="In a wait")).to_be_visible()
+    expect(shown.get_by_text("allow, approve")).to_be_visible()

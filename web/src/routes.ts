@@ -1,4 +1,5 @@
-// All views of the page. The router, the sidebar, the keyboard shortcuts and their help are derived from this table. Each
+// All views of the page. The router, the sidebar and the command palette are derived from this table;
+// the shortcuts are in `lib/shortcuts.ts`. Each
 // view is loaded when it is first opened.
 import { Lazy } from "./lib/lazy.svelte";
 
@@ -8,10 +9,8 @@ export interface Route {
   view?: Lazy<Record<string, never>>;
   /** Shown at `path/ID`. */
   detail?: Lazy<{ id: string }>;
-  /** In the sidebar and in the keyboard help. */
+  /** In the sidebar and in the command palette. */
   title?: string;
-  /** Opens the view after `g`. */
-  shortcut?: string;
 }
 
 /** The panel beside the board. */
@@ -20,32 +19,30 @@ export const PANEL = new Lazy(() => import("./components/AgentPanel.svelte"));
 const replay = new Lazy<{ id?: string }>(() => import("./views/Replay.svelte"));
 
 const ROUTES: Route[] = [
-  { path: "/", view: new Lazy(() => import("./views/Board.svelte")), title: "Board", shortcut: "b" },
+  { path: "/", view: new Lazy(() => import("./views/Board.svelte")), title: "Board" },
   { path: "/agents", detail: new Lazy(() => import("./views/Agent.svelte")) },
-  { path: "/waits", view: new Lazy(() => import("./views/Waits.svelte")), title: "Waits", shortcut: "w" },
+  { path: "/waits", view: new Lazy(() => import("./views/Waits.svelte")), title: "Waits" },
   {
     path: "/missions",
     view: new Lazy(() => import("./views/Missions.svelte")),
     detail: new Lazy(() => import("./views/Mission.svelte")),
     title: "Missions",
-    shortcut: "m",
   },
   {
     path: "/efforts",
     view: new Lazy(() => import("./views/Efforts.svelte")),
     detail: new Lazy(() => import("./views/Effort.svelte")),
     title: "Efforts",
-    shortcut: "e",
   },
-  { path: "/search", view: new Lazy(() => import("./views/Search.svelte")), title: "Search", shortcut: "s" },
-  { path: "/activity", view: new Lazy(() => import("./views/Activity.svelte")), title: "Activity", shortcut: "a" },
-  { path: "/replay", view: replay, detail: replay, title: "Replay", shortcut: "r" },
-  { path: "/logging", view: new Lazy(() => import("./views/Logging.svelte")), title: "Logging", shortcut: "l" },
-  { path: "/settings", view: new Lazy(() => import("./views/Settings.svelte")), title: "Settings", shortcut: "," },
+  { path: "/search", view: new Lazy(() => import("./views/Search.svelte")), title: "Search" },
+  { path: "/activity", view: new Lazy(() => import("./views/Activity.svelte")), title: "Activity" },
+  { path: "/replay", view: replay, detail: replay, title: "Replay" },
+  { path: "/logging", view: new Lazy(() => import("./views/Logging.svelte")), title: "Logging" },
+  { path: "/settings", view: new Lazy(() => import("./views/Settings.svelte")), title: "Settings" },
 ];
 
 /** The views of the sidebar. */
-export const MENU = ROUTES.filter((route) => route.title !== undefined) as (Route & Required<Pick<Route, "view" | "title" | "shortcut">>)[];
+export const MENU = ROUTES.filter((route) => route.title !== undefined) as (Route & Required<Pick<Route, "view" | "title">>)[];
 
 /** The route of an address, given as its decoded segments. */
 export function findRoute([first = "", ...rest]: string[]): Route | undefined {

@@ -5,11 +5,10 @@
 // - A key counts only on its own: not while it is held down, not after another key within half a second, never after `g`.
 // - Enter and Space on a button follow the rules of keys. Other clicks without a pointer, such as those of a screen reader, count.
 // - A second click of a double click does not count.
+import { CHORD_KEY } from "./shortcuts";
 
 /** How long the page must have been unchanged before an answer counts. */
 export const SETTLE_MILLISECONDS = 500;
-/** The first key of the chords that open views. */
-export const CHORD_KEY = "g";
 
 export class AnswerGuard {
   #changedAt: number;

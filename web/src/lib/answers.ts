@@ -1,4 +1,5 @@
 // Builds the answer to a wait from what the user selected and typed. Pure. The daemon validates the result.
+import { keyOf } from "./shortcuts";
 import type { Answer, FormField, Question, Wait } from "./types";
 
 export interface AnswerChoice {
@@ -9,26 +10,26 @@ export interface AnswerChoice {
   withMessage?: boolean;
 }
 
-const DENY: Omit<AnswerChoice, "title"> = { key: "d", answer: { decision: "deny" }, withMessage: true };
+const DENY: Omit<AnswerChoice, "title"> = { key: keyOf("deny"), answer: { decision: "deny" }, withMessage: true };
 const CHOICES: Record<string, AnswerChoice[]> = {
   permission: [
-    { title: "Allow", key: "y", answer: { decision: "allow" } },
+    { title: "Allow", key: keyOf("allow"), answer: { decision: "allow" } },
     { title: "Deny", ...DENY },
   ],
   plan: [
-    { title: "Approve", key: "y", answer: { decision: "allow" } },
+    { title: "Approve", key: keyOf("allow"), answer: { decision: "allow" } },
     { title: "Keep planning", ...DENY },
   ],
   question: [{ title: "Decline to answer", ...DENY }],
   elicitation: [
-    { title: "Decline", key: "d", answer: { action: "decline" } },
-    { title: "Cancel", key: "c", answer: { action: "cancel" } },
+    { title: "Decline", key: keyOf("deny"), answer: { action: "decline" } },
+    { title: "Cancel", key: keyOf("cancel"), answer: { action: "cancel" } },
   ],
 };
 /** Shows what can be granted beyond this request. */
-export const GRANT_KEY = "a";
+export const GRANT_KEY = keyOf("grant");
 /** Cancels an answer that is sent with a delay. */
-export const UNDO_KEY = "u";
+export const UNDO_KEY = keyOf("undo");
 
 /** The buttons of a wait besides those that send a form, the most common one first. */
 export function answerChoices(wait: Pick<Wait, "kind">): AnswerChoice[] {

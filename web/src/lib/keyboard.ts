@@ -1,31 +1,77 @@
-// Keyboard shortcuts. Keys typed into a form field are ignored. `j` and `k` select agents on the board; in other views
-// they move the focus through the elements with `data-item`. The arrow keys do the same on the board and in search hits.
-import { MENU } from "../routes";
-import { CHORD_KEY } from "./answer-guard";
-import type { Grouping } from "./board-layout";
+// Runs the shortcuts of `shortcuts.ts`. Keys typed into a form field are ignored, except those that say otherwise. A key
+// belongs to the narrowest scope that handles it: an element with the name of the shortcut is clicked, or the command of
+// that name runs. A wait handles its own keys.
 import { focusNextItem, focusWait } from "./focus";
+import { IS_MAC } from "./key-hints";
 import { agentPath, router } from "./router.svelte";
+import { CHORD_KEY, scopesFrom, SHORTCUTS, type Scope, type Shortcut } from "./shortcuts";
 import { ui } from "./ui.svelte";
 
-const GROUPINGS: Record<string, Grouping> = { "1": "attention", "2": "project", "3": "state" };
+/** What a shortcut does. It returns false if it does not apply now. */
+type Command = (target: HTMLElement) => boolean | void;
 
-/** Whether the last key was `g`: the next one opens a view. */
-let isGoing = false;
+const COMMANDS: Record<string, Command> = {
+  help: () => void (ui.helpIsOpen = true),
+  filter: () => focusFilter(),
+  "next agent": () => ui.showNext(),
+  wait: () => focusWait(),
+  back: () => goBack(),
+  "select next": () => selectCard(1),
+  "select previous": () => selectCard(-1),
+  "open selected": (target) => openSelected(target),
+  "group by attention": () => void (ui.grouping.value = "attention"),
+  "group by project": () => void (ui.grouping.value = "project"),
+  "group by state": () => void (ui.grouping.value = "state"),
+  "next item": () => focusNextItem(1),
+  "previous item": () => focusNextItem(-1),
+  "open item": ({ dataset }) => (dataset.open === undefined ? false : router.navigate(dataset.open)),
+  "next hit": ({ dataset }) => (dataset.item === undefined ? false : focusNextItem(1)),
+  "previous hit": ({ dataset }) => (dataset.item === undefined ? false : focusNextItem(-1)),
+};
+
+/** Whether the last key was the first one of a chord. */
+let isChord = false;
 
 export function handleKey(event: KeyboardEvent): void {
-  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  const key = pressedKey(event);
+  if (key === null || event.defaultPrevented) return;
   const target = event.target as HTMLElement;
   const field = target.closest<HTMLElement>("input:not([type=checkbox]):not([type=range]), select, textarea");
-  if (field && event.key === "Escape") return leaveField(event, field);
-  if (field || target.closest("dialog")) return;
-  const route = isGoing ? MENU.find(({ shortcut }) => shortcut === event.key) : undefined;
-  isGoing = !isGoing && event.key === CHORD_KEY;
-  if (route) {
-    event.preventDefault();
-    router.navigate(route.path);
-  } else if (runShortcut(event.key, target)) {
-    event.preventDefault();
-  }
+  const isInDialog = target.closest("dialog") !== null;
+  if (field && !isInDialog && key === "Escape") return leaveField(event, field);
+  const isFree = !field && !isInDialog;
+  const chord = isChord ? `${CHORD_KEY} ${key}` : key;
+  isChord = isFree && !isChord && key === CHORD_KEY;
+  const isHandled = [chord, key].some((each) => run(each, target, isFree));
+  if (isHandled) event.preventDefault();
+}
+
+/** The key as in the table; null with other modifiers, which belong to the browser. */
+function pressedKey({ key, altKey, ctrlKey, metaKey }: KeyboardEvent): string | null {
+  const [isMod, isOther] = IS_MAC ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
+  if (altKey || isOther) return null;
+  return isMod ? `Mod+${key.toLowerCase()}` : key;
+}
+
+/** Run the shortcut of a key in the narrowest scope that has one. Returns whether there was one. */
+function run(key: string, target: HTMLElement, isFree: boolean): boolean {
+  return activeScopes().some((scope) =>
+    SHORTCUTS.some((each) => each.scope === scope && each.keys.includes(key) && (isFree || each.inFields === true) && runShortcut(each, target)),
+  );
+}
+
+function runShortcut({ name, path }: Shortcut, target: HTMLElement): boolean {
+  const command = path === undefined ? COMMANDS[name] : () => router.navigate(path);
+  return clickElement(name) || (command !== undefined && command(target) !== false);
+}
+
+/** The scopes of the view, narrow to wide. */
+function activeScopes(): Scope[] {
+  const [view] = router.segments;
+  if (view === undefined) return scopesFrom("board");
+  if (view === "search") return scopesFrom("search");
+  if (view === "agents") return scopesFrom(router.query.get("tab") === "changes" ? "changes" : "agent");
+  return scopesFrom("views");
 }
 
 /** Esc leaves a field, and its text stays. The next Esc leaves the view. */
@@ -35,30 +81,9 @@ function leaveField(event: KeyboardEvent, field: HTMLElement): void {
   document.querySelector<HTMLElement>("main[tabindex]")?.focus({ preventScroll: true });
 }
 
-/** Returns whether the key is a shortcut. */
-function runShortcut(key: string, target: HTMLElement): boolean {
-  const onBoard = router.isBoard;
-  const onHit = router.path === "/search" && target.dataset.item !== undefined;
-  if (key === "?") ui.helpIsOpen = true;
-  else if (key === "/") focusFilter();
-  else if (key === "Escape") goBack();
-  else if (key === "n") ui.showNext();
-  else if (onBoard && (key === "j" || key === "ArrowDown")) selectCard(1);
-  else if (onBoard && (key === "k" || key === "ArrowUp")) selectCard(-1);
-  else if (clickShortcut(key)) return true;
-  else if (key === "j" || (onHit && key === "ArrowDown")) focusNextItem(1);
-  else if (key === "k" || (onHit && key === "ArrowUp")) focusNextItem(-1);
-  else if (key === "w") focusWait();
-  else if (onBoard && GROUPINGS[key]) ui.grouping.value = GROUPINGS[key];
-  else if (onBoard && key === "Enter" && ui.selected !== null && !target.closest("a, button")) router.navigate(agentPath(ui.selected));
-  else if (key === "Enter" && target.dataset.open) router.navigate(target.dataset.open);
-  else return false;
-  return true;
-}
-
-/** Click the element of the view that has this key. */
-function clickShortcut(key: string): boolean {
-  const element = document.querySelector<HTMLElement>(`main [data-shortcut="${CSS.escape(key)}"]`);
+/** Click the element of the view that has this shortcut. */
+function clickElement(name: string): boolean {
+  const element = document.querySelector<HTMLElement>(`main [data-shortcut="${CSS.escape(name)}"]`);
   element?.click();
   return element !== null;
 }
@@ -69,6 +94,12 @@ function selectCard(by: 1 | -1): void {
   const id = ui.selected;
   const focus = (): void => document.querySelector<HTMLElement>(`[data-agent="${CSS.escape(id ?? "")}"]`)?.focus({ preventScroll: true });
   requestAnimationFrame(() => requestAnimationFrame(focus));
+}
+
+function openSelected(target: HTMLElement): boolean {
+  if (ui.selected === null || target.closest("a, button")) return false;
+  router.navigate(agentPath(ui.selected));
+  return true;
 }
 
 function focusFilter(): void {
