@@ -28,7 +28,7 @@ MIB = 1024 * KIB
 
 LIST_SETTINGS = (
     *("allowed_hosts", "config_dirs", "asked_hooks", "redact", "claude_os_core"),
-    *("effort_except", "effort_gates"),
+    *("effort_except", "effort_gates", "push_services"),
 )
 """Settings that are lists. In the environment their items are separated by commas."""
 
@@ -98,6 +98,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             pattern="^(https?://[^/?#@]+/?)?$",
         ),
     ] = ""
+    push_services: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Origins of your own push services, such as `http://192.168.1.5:8080`. All others need https "
+            "and a public address."
+        ),
+    ] = ()
     hold_headless: Annotated[
         bool, Meta(description="Whether clients without a terminal (`claude -p`) also wait for an answer.")
     ] = False
@@ -304,6 +311,10 @@ class Paths(msgspec.Struct, frozen=True):
     """Space on the disk that a daemon frees if it starts on a full one."""
     secret_file = PathBelow("state", "secret")
     """The secret that local tokens are made from."""
+    push_key_file = PathBelow("state", "push-key.pem")
+    """The key that signs pushes."""
+    push_subscriptions_file = PathBelow("state", "push-subscriptions.json")
+    """The browsers that receive pushes."""
     lock_file = PathBelow("runtime", "daemon.lock")
     """The lock that the running daemon holds."""
     socket_file = PathBelow("runtime", "headspace.sock")

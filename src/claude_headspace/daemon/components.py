@@ -55,7 +55,9 @@ from claude_headspace.outputs.codex_answers import CodexAnswers
 from claude_headspace.outputs.held_hooks import HeldHooks
 from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
 from claude_headspace.outputs.mission_reports import MissionReports
-from claude_headspace.outputs.notify.notifier import Notifier
+from claude_headspace.outputs.notify.notifier import MessageSources, Notifier
+from claude_headspace.outputs.notify.push.channel import PushChannel
+from claude_headspace.outputs.notify.push.subscriptions import Subscriptions
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.pane_views import PaneViewWatcher
 from claude_headspace.outputs.prompt_queue import PromptQueue
@@ -318,9 +320,8 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     }
     remote_actions = RemoteActions(journal, engine, clock, host, handlers)
     expect = partial(hooks.expected.declare, "missions")
-    find_request = partial(requests.make, everything=False)
-    url = partial(_url, base)
-    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, url, links.create, find_request)
+    sources = MessageSources(partial(_url, base), links.create, partial(requests.make, everything=False))
+    notifier = Notifier(host, engine, journal, clock, base.paths.notify_file, _push_channel(base), sources)
     return Outputs(
         links,
         remote_actions,
@@ -362,6 +363,11 @@ def _call_of(read: ReadModel, wait: Wait) -> ToolUse | None:
     """The tool call of a wait, as people are shown it."""
     hook = read.waits.hook_of(wait)
     return hook.tool if hook is not None else None
+
+
+def _push_channel(base: Base) -> PushChannel:
+    subscriptions = Subscriptions(base.paths.push_subscriptions_file, base.secret, base.clock)
+    return PushChannel(base.paths.push_key_file, subscriptions, base.settings.push_services)
 
 
 def _url(base: Base) -> str:

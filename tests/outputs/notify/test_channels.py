@@ -52,6 +52,7 @@ def test_the_state_of_every_channel(phone: Receiver) -> None:
     assert [state.detail for state in empty.states(preferences)] == [
         "nothing here",
         "no open dashboard has notification permission",
+        "no browser is subscribed",
         "json://…",
     ]
     full = Channels({}, lambda _env: Screen(), lambda: True)

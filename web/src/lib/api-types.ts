@@ -2118,6 +2118,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notifications/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PushStatus"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PushSubscription"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PushStatus"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/push/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["BrowserId"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PushStatus"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -3235,6 +3329,19 @@ export interface components {
             /** @default true */
             ok?: boolean;
         };
+        PushStatus: {
+            public_key: string;
+            browsers: components["schemas"]["PushBrowser"][];
+        };
+        PushBrowser: {
+            id: string;
+            name: string;
+            origin: string;
+            since: string;
+            until: string;
+            is_this: boolean;
+            last_failure: string;
+        };
         SettingsView: {
             settings: components["schemas"]["SettingView"][];
             places: {
@@ -3520,6 +3627,17 @@ export interface components {
             visible?: boolean;
             /** @default false */
             notifies?: boolean;
+        };
+        PushSubscription: {
+            endpoint: string;
+            keys: components["schemas"]["PushKeys"];
+        };
+        PushKeys: {
+            p256dh: string;
+            auth: string;
+        };
+        BrowserId: {
+            id: string;
         };
         NewToken: {
             name: string;

@@ -12,9 +12,11 @@ MINUTE: Micros = 60 * SECOND
 HOUR: Micros = 60 * MINUTE
 DAY: Micros = 24 * HOUR
 
-DESKTOP, PAGE = "desktop", "page"
-BUILT_IN_CHANNELS = (DESKTOP, PAGE)
+DESKTOP, PAGE, PUSH = "desktop", "page", "push"
+BUILT_IN_CHANNELS = (DESKTOP, PAGE, PUSH)
 """Channels without an address."""
+FIRST_STEP = (DESKTOP, PAGE)
+"""Used first by default: they reach a person at the computer."""
 
 Steps = tuple[tuple[str, ...], ...]
 """Escalation steps. The channels of a step are used together; the next step follows if nobody reacts."""
@@ -25,7 +27,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     on: bool = True
     to: Steps = ()
-    """Empty: the desktop and the page, then every other channel."""
+    """Empty: the desktop and the page, then push, then every other channel."""
     after: Micros = 0
     """Delay while nobody is present."""
     present_after: Micros = 20 * SECOND
@@ -68,6 +70,7 @@ class ChannelLimits(msgspec.Struct, frozen=True, kw_only=True):
 BUILT_IN_LIMITS: Mapping[str, ChannelLimits] = {
     DESKTOP: ChannelLimits(per_hour=120, spacing=5 * SECOND),
     PAGE: ChannelLimits(per_hour=1_000, spacing=0),
+    PUSH: ChannelLimits(per_hour=60, spacing=5 * SECOND),
 }
 """Limits of the built-in channels."""
 
@@ -116,8 +119,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def available_steps(self, rule: Rule, available: frozenset[str]) -> Steps:
         """Return the steps of a rule, without unavailable channels and empty steps."""
-        others = tuple((name,) for name in self.channels if name not in BUILT_IN_CHANNELS)
-        steps = rule.to or (BUILT_IN_CHANNELS, *others)
+        others = tuple((name,) for name in self.channels if name not in FIRST_STEP)
+        steps = rule.to or (FIRST_STEP, *others)
         usable = (tuple(channel for channel in step if channel in available) for step in steps)
         return tuple(step for step in usable if step)
 

@@ -1,4 +1,4 @@
-"""Notification channels: the desktop, and every service that Apprise supports.
+"""Notification channels: the desktop, Web Push, and every service that Apprise supports.
 
 Rules
 - Everything here may block, so it runs in a thread.
@@ -18,10 +18,12 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 import structlog
 
-from claude_headspace.kernel.notify.rules import DESKTOP, PAGE
+from claude_headspace.kernel.notify.rules import DESKTOP, PAGE, PUSH
 from claude_headspace.outputs.notify import desktop
 from claude_headspace.outputs.notify.desktop import DeliveryFailed, Desktop, NoDesktop
 from claude_headspace.outputs.notify.preferences import ChannelAddress, NotificationPreferences
+from claude_headspace.outputs.notify.push.channel import NO_BROWSER, PushChannel
+from claude_headspace.outputs.notify.push.encryption import PushMessage
 
 log = structlog.get_logger(__name__)
 
@@ -37,6 +39,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     link: str = ""
+    path: str = "/"
+    """The view of the dashboard behind the link."""
     urgent: bool = False
     tag: str = ""
     """Id of the message, for channels that accept one."""
@@ -63,10 +67,12 @@ class Channels:
         env: Mapping[str, str] = os.environ,
         find_desktop: Callable[[Mapping[str, str]], Desktop | NoDesktop] = desktop.find_desktop,
         has_page: Callable[[], bool] = lambda: False,
+        push: PushChannel | None = None,
     ) -> None:
         self._env = env
         self._find_desktop = find_desktop
         self._has_page = has_page
+        self._push = push
         self._desktop: Desktop | NoDesktop | None = None
         self._next_search_at = 0.0
         self._has_logged_missing = False
@@ -83,7 +89,18 @@ class Channels:
         permission = "has notification permission"
         page = f"an open dashboard {permission}" if self._has_page() else f"no open dashboard {permission}"
         others = [ChannelState(name, True, _service_names(address)) for name, address in preferences.addresses.items()]
-        return [ChannelState(DESKTOP, not is_missing, detail), ChannelState(PAGE, self._has_page(), page), *others]
+        push = self._push_state()
+        return [
+            ChannelState(DESKTOP, not is_missing, detail),
+            ChannelState(PAGE, self._has_page(), page),
+            push,
+            *others,
+        ]
+
+    def _push_state(self) -> ChannelState:
+        if self._push is None:
+            return ChannelState(PUSH, False, NO_BROWSER)
+        return ChannelState(PUSH, self._push.is_available, self._push.detail)
 
     def _current_desktop(self) -> Desktop | NoDesktop:
         is_missing = self._desktop is None or isinstance(self._desktop, NoDesktop)
@@ -104,6 +121,8 @@ class Channels:
             return ""  # the page received the claim by the stream
         if name == DESKTOP:
             return self._show_on_desktop(message)
+        if name == PUSH:
+            return self._send_push(message, is_brief=preferences.push_is_brief)
         address = preferences.addresses.get(name)
         if address is None:
             raise DeliveryFailed(f"the channel {name} no longer exists")
@@ -120,12 +139,22 @@ class Channels:
             self._desktop = None  # search again at the next use
             raise
 
+    def _send_push(self, message: Message, *, is_brief: bool) -> str:
+        if self._push is None:
+            raise DeliveryFailed(NO_BROWSER)
+        text = "" if is_brief else message.text
+        pushed = PushMessage(tag=message.tag, title=message.title, text=text, path=message.path)
+        self._push.send(pushed, urgent=message.urgent)
+        return message.tag
+
     def remove(self, name: str, receipt: str, message: Message, preferences: NotificationPreferences) -> None:
-        """Remove a message from the desktop, or send `message` to a channel with `tell_over`."""
+        """Remove a message from the desktop and from browsers, or send `message` to a channel with `tell_over`."""
         if name == DESKTOP and receipt:
             found = self._current_desktop()
             if not isinstance(found, NoDesktop):
                 found.close(receipt)
+        elif name == PUSH and receipt and self._push is not None:
+            self._push.send(PushMessage(tag=receipt, title=message.title, over=True), urgent=False)
         elif (address := preferences.addresses.get(name)) is not None and address.tell_over:
             send_to_address(address, message)
 

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import msgspec
 import structlog
@@ -47,6 +48,7 @@ from claude_headspace.outputs.notify.channels import Channels, ChannelState, Mes
 from claude_headspace.outputs.notify.desktop import DeliveryFailed
 from claude_headspace.outputs.notify.local_time import utc_offset
 from claude_headspace.outputs.notify.preferences import NotificationPreferences, PreferencesFile
+from claude_headspace.outputs.notify.push.channel import PushChannel
 from claude_headspace.ports import Clock, Reader, Recorder
 
 log = structlog.get_logger(__name__)
@@ -73,12 +75,17 @@ SEND_TIMEOUT_SECONDS = CLAIM_DURATION / SECOND * 0.75
 MAX_UNSENT = 100
 
 
-def no_link(_wait: Wait, _to: str) -> None:
-    """Return no link."""
+class MessageSources(msgspec.Struct, frozen=True):
+    """Where messages get their links and requests from."""
+
+    base_url: Callable[[], str]
+    answer_link: AnswerLink
+    find_request: FindRequest
 
 
-def no_request(_wait: Wait) -> None:
-    """Return no request."""
+def _view_of(need: Need) -> str:
+    """The view that shows a need: its wait alone, or its agent."""
+    return f"/waits/{quote(need.wait_id, safe='')}" if need.wait_id else f"/agents/{quote(need.agent.id, safe='')}"
 
 
 class UnsentNeed(msgspec.Struct, frozen=True):
@@ -107,9 +114,8 @@ class Notifier(Loop):
         reader: Reader,
         clock: Clock,
         preferences_file: Path,
-        base_url: Callable[[], str] = lambda: "",
-        answer_link: AnswerLink = no_link,
-        find_request: FindRequest = no_request,
+        push: PushChannel,
+        sources: MessageSources,
     ) -> None:
         super().__init__()
         self._host = host
@@ -119,10 +125,9 @@ class Notifier(Loop):
         self.preferences = PreferencesFile(preferences_file)
         self._attention = AttentionTracker()
         self._budgets = BudgetWatch(host, reader, clock)
-        self.channels = Channels(has_page=self._attention.has_page)
-        self._base_url = base_url
-        self._answer_link = answer_link
-        self._find_request = find_request
+        self.push = push
+        self.channels = Channels(has_page=self._attention.has_page, push=push)
+        self._sources = sources
         self._agents: dict[str, Agent] = {}
         self._in_progress: set[TaskKey] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -167,6 +172,10 @@ class Notifier(Loop):
         """Receive what a page shows. When it changes, delayed notifications may become due."""
         if self._attention.report_page(page_id, agent_id, visible=visible, notifies=notifies):
             self._changed.set()
+
+    def channels_changed(self) -> None:
+        """Another channel is available: notifications that had none may be sent now."""
+        self._changed.set()
 
     def clear(self) -> None:
         """No-op: notifications stay, because the needs still exist."""
@@ -342,9 +351,11 @@ class Notifier(Loop):
         if len(needs) == 1:
             need = needs[0]
             link = self._find_answer_link(need, channel, preferences) or self._page_url(f"/agents/{need.agent.id}")
-            return Message(title=need.title, text=self._text_of(need), link=link, urgent=urgent, tag=need.id)
+            text, path = self._text_of(need), _view_of(need)
+            return Message(title=need.title, text=text, link=link, path=path, urgent=urgent, tag=need.id)
         title, text = messages.digest([need.agent.name for need in needs], [need.title for need in needs])
-        return Message(title=title, text=text, link=self._page_url("/waits"), urgent=urgent, tag=needs[0].id)
+        path = "/waits"
+        return Message(title=title, text=text, link=self._page_url(path), path=path, urgent=urgent, tag=needs[0].id)
 
     def _text_of(self, need: Need) -> str:
         """The text about a need. A wait is shown with the beginning of its request."""
@@ -352,7 +363,7 @@ class Notifier(Loop):
         if wait is None or wait.kind not in messages.REQUEST_KINDS:
             return need.text
         try:
-            request = self._find_request(wait)
+            request = self._sources.find_request(wait)
         except Exception:
             log.exception("request_not_read", wait=wait.id)
             request = None
@@ -363,7 +374,7 @@ class Notifier(Loop):
         return next((wait for wait in agent.waits if wait.id == need.wait_id), None)
 
     def _page_url(self, path: str = "") -> str:
-        base = self._base_url()
+        base = self._sources.base_url()
         return f"{base}{path}" if base else ""
 
     def _find_answer_link(self, need: Need, channel: str, preferences: NotificationPreferences) -> str | None:
@@ -372,7 +383,7 @@ class Notifier(Loop):
         if address is None or address.brief:
             return None
         wait = self._wait_of(need)
-        return self._answer_link(wait, channel) if wait is not None else None
+        return self._sources.answer_link(wait, channel) if wait is not None else None
 
     # --- closing ---
 

@@ -34,6 +34,7 @@ from claude_headspace.kernel.notify.rules import (
     HOUR,
     KINDS,
     MINUTE,
+    PUSH,
     ChannelLimits,
     QuietHours,
     Rule,
@@ -115,6 +116,8 @@ class NotificationPreferences(msgspec.Struct, frozen=True, kw_only=True):
 
     rules: Rules = Rules()
     addresses: Mapping[str, ChannelAddress] = {}
+    push_is_brief: bool = False
+    """Push only the title. Pushes are encrypted, but a phone may show them while it is locked."""
     present_for: Micros = 2 * MINUTE
     """How long after the last key press a person counts as present."""
 
@@ -135,9 +138,11 @@ def read_preferences(path: Path) -> NotificationPreferences:
 
 
 def _build_preferences(file: _File) -> NotificationPreferences:
-    for name in file.channels:
+    for name, channel in file.channels.items():
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a channel name: use lowercase letters, digits, dashes and underscores")
+        if name in BUILT_IN_CHANNELS and (channel.url or channel.urls):
+            raise ValueError(f"the channel {name} is built in and has no `url`: give yours another name")
     channels = {**Rules().channels, **{name: _limits(name, channel) for name, channel in file.channels.items()}}
     addresses = {
         name: ChannelAddress(urls=_urls(name, channel), brief=channel.brief, tell_over=channel.tell_over)
@@ -159,6 +164,7 @@ def _build_preferences(file: _File) -> NotificationPreferences:
             digest_from=file.digest_from,
         ),
         addresses=addresses,
+        push_is_brief=PUSH in file.channels and file.channels[PUSH].brief,
         present_for=_parse_duration(file.present_for),
     )
 

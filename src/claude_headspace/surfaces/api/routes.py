@@ -23,6 +23,7 @@ from claude_headspace.surfaces.api.endpoints import (
     missions,
     notifications,
     plate_spinner,
+    push,
     usage,
     waits,
 )
@@ -41,6 +42,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *missions.endpoints,
     *efforts.endpoints,
     *notifications.endpoints,
+    *push.endpoints,
     *installation.endpoints,
     *administration.endpoints,
     *plate_spinner.endpoints,

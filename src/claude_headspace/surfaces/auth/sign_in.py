@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from claude_headspace.kernel.envelope import SECOND
+from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock
 from claude_headspace.surfaces.auth.canonical_address import redirect_to_address
 from claude_headspace.surfaces.auth.tokens import Scope
@@ -50,6 +50,13 @@ class BrowserCredentials(msgspec.Struct, frozen=True):
     key: str
 
 
+class SignedInBrowser(msgspec.Struct, frozen=True):
+    """A browser that is signed in, and until when."""
+
+    id: str
+    expires_at: Micros
+
+
 class BrowserSignIn:
     """Issues codes, exchanges them for credentials, and verifies credentials."""
 
@@ -75,9 +82,17 @@ class BrowserSignIn:
 
     def scopes(self, cookies: bytes | None, key: bytes | None) -> frozenset[Scope]:
         """The scopes of a browser that sends these cookies and this key."""
+        return BROWSER_SCOPES if self.browser(cookies, key) is not None else frozenset()
+
+    def browser(self, cookies: bytes | None, key: bytes | None) -> SignedInBrowser | None:
+        """The browser that sends these cookies and this key; None if it is not signed in."""
         if cookies is None or key is None:
-            return frozenset()
-        return BROWSER_SCOPES if any(self._is_valid(value, key) for value in _own_cookies(cookies)) else frozenset()
+            return None
+        valid = next((value for value in _own_cookies(cookies) if self._is_valid(value, key)), None)
+        if valid is None:
+            return None
+        expires, browser, _mac = valid.split(".")
+        return SignedInBrowser(browser, int(expires) * SECOND)
 
     def _is_valid(self, cookie: str, key: bytes) -> bool:
         body, _, mac = cookie.rpartition(".")
