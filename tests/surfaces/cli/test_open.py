@@ -35,6 +35,17 @@ def test_open_in_json(headspace: Headspace) -> None:
     assert set(result) == {"url", "expires_in_seconds"}
 
 
+def test_a_link_for_the_phone_has_the_public_address(daemon: RunningDaemon) -> None:
+    """Without `public_url` the command says what to do."""
+    done = run_headspace(daemon.home, "open", "--phone", HEADSPACE_PUBLIC_URL="https://mac.example.net/")
+    link = done.stdout.strip()
+    assert link.startswith("https://mac.example.net/signin?code=")
+    assert follow(daemon, link)[0].startswith("/#key=")
+    without = run_headspace(daemon.home, "open", "--phone")
+    assert (without.returncode, without.stdout) == (1, "")
+    assert "public_url" in without.stderr
+
+
 def test_agents_cannot_sign_in(daemon: RunningDaemon) -> None:
     """An agent could answer its own questions."""
     for mark in MARKERS:
