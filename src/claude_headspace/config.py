@@ -405,7 +405,7 @@ def effective_settings(
         (ENVIRONMENT, _from_environment(env)),
         (COMMAND_LINE, dict(overrides or {})),
     ):
-        _check(found, origin)
+        check_settings(found, origin)
         values.update(found)
         origins.update(dict.fromkeys(found, origin))
     return msgspec.convert(values, Settings, strict=False), origins
@@ -414,7 +414,7 @@ def effective_settings(
 def parse_value(name: str, text: str) -> Any:
     """The value that a text means for a setting. Raises `BadConfiguration` if it is invalid."""
     found = _from_environment({f"HEADSPACE_{name.upper()}": text}) or {name: text}
-    _check(found, COMMAND_LINE)
+    check_settings(found, COMMAND_LINE)
     return getattr(msgspec.convert(found, Settings, strict=False), name)
 
 
@@ -425,6 +425,11 @@ def describe_settings() -> list[tuple[str, Any, str]]:
     return [
         (name, getattr(defaults, name), hints[name].__metadata__[0].description) for name in Settings.__struct_fields__
     ]
+
+
+def choices_of(name: str) -> list[str]:
+    """The possible values of a setting; empty if there are others."""
+    return [] if name in LIST_SETTINGS else list(get_args(get_type_hints(Settings)[name]))
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -477,7 +482,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _check(values: dict[str, Any], origin: str) -> None:
+def check_settings(values: Mapping[str, Any], origin: str) -> None:
+    """Raise `BadConfiguration` with the name and the source of the first invalid setting."""
     for name, value in values.items():
         try:
             for pattern in msgspec.convert({name: value}, Settings, strict=False).redact:
@@ -497,7 +503,7 @@ def _describe_problem(name: str, value: Any, origin: str, error: Exception) -> s
     shown = f"HEADSPACE_{name.upper()}" if origin == ENVIRONMENT else name
     if isinstance(error, re.error):
         return f"`{shown}` contains an invalid regular expression: {error}."
-    if name not in LIST_SETTINGS and (choices := get_args(get_type_hints(Settings)[name])):
+    if choices := choices_of(name):
         return f"`{shown}` must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}."
     if name in LIST_SETTINGS:
         return f"`{shown}` must be a list of texts, not {value!r}."

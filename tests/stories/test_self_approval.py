@@ -261,6 +261,8 @@ def test_a_plain_request_does_not_join_an_agent_of_the_same_directory(tmp_path: 
         ("/api/admin/signin", {}, "admin"),
         ("/api/admin/tokens", {"name": "mine", "scopes": ["act"]}, "admin"),
         ("/api/agents/{agent}/rename", {"name": "free-bird"}, "act"),
+        ("/api/agents/{agent}/shares", {}, "act"),
+        ("/api/settings", {"settings": {"policy_preset": "off"}}, "act"),
         ("/api/agents/{agent}/close", {"reason": "x"}, "act"),
         ("/api/agents/{agent}/restart", {"reason": "x"}, "act"),
         ("/api/agents/{agent}/resume", {}, "act"),

@@ -71,11 +71,13 @@ from claude_headspace.surfaces.auth.answer_links import hostname
 from claude_headspace.surfaces.auth.middleware import AuthenticationMiddleware
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
 from claude_headspace.surfaces.auth.requester import RequesterLookup
+from claude_headspace.surfaces.auth.share_links import ShareLinks
 from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
 from claude_headspace.surfaces.auth.tokens import DerivedTokens, Scope, make_token
 from claude_headspace.surfaces.launch.detached import Launcher
 from claude_headspace.surfaces.launch.start_client import worker_environment
 from claude_headspace.surfaces.page.answer_link import AnswerPage
+from claude_headspace.surfaces.page.shared_agent import SharedAgentPage
 from claude_headspace.surfaces.page.static import Page
 from claude_headspace.surfaces.read.model import ReadModel
 from claude_headspace.surfaces.socket.commands import SocketCommands
@@ -132,6 +134,7 @@ class Daemon:
         )
         self.sign_in = BrowserSignIn(self.base.secret, self.base.clock)
         self.tokens = NamedTokens(journal, self.base.clock)
+        self.shares = ShareLinks(journal, self.base.clock)
         installation = Installation(settings, origins or {}, paths, self.sign_in, self.status)
         self.api = self._api(installation)
 
@@ -177,6 +180,7 @@ class Daemon:
             administration=Administration(
                 base.journal, engine, base.clock, retention_days, _transcript_imports(base, inputs), self.tokens
             ),
+            shares=self.shares,
         )
 
     def app(self) -> ASGIApp:
@@ -202,6 +206,7 @@ class Daemon:
                 Route("/openapi.json", _describe),
                 *self.sign_in.routes(api.requesters.refuse_agents),
                 *answer_page.routes(),
+                *SharedAgentPage(self.shares, self.read.agents).routes(),
                 *page.routes(),
             ],
             exception_handlers={

@@ -1274,7 +1274,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
                 };
             };
             responses: {
@@ -1515,7 +1515,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
                 };
             };
             responses: {
@@ -1555,7 +1555,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
                 };
             };
             responses: {
@@ -1565,6 +1565,107 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Interrupted"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ShareView"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewShare"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CreatedShare"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/shares/{share}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                    share: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.shares.Empty"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ShareView"][];
                     };
                 };
             };
@@ -2239,7 +2340,29 @@ export interface paths {
             };
         };
         put?: never;
-        post?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SettingsChange"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SettingsPlan"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -2780,7 +2903,7 @@ export interface components {
             since_commit: string | null;
             head_commit: string | null;
             commits: components["schemas"]["CommitView"][];
-            files: components["schemas"]["FileChange"][];
+            files: components["schemas"]["claude_headspace.kernel.changes.model.FileChange"][];
             added: number;
             removed: number;
             complete: boolean;
@@ -2792,7 +2915,7 @@ export interface components {
             subject: string;
             at: string;
         };
-        FileChange: {
+        "claude_headspace.kernel.changes.model.FileChange": {
             path: string;
             status: string;
             added: number;
@@ -3116,6 +3239,18 @@ export interface components {
             agent: string;
             state: string;
         };
+        ShareView: {
+            name: string;
+            owner: string;
+            created_at: string;
+            expires_at: string | null;
+            last_used_at: string | null;
+        };
+        CreatedShare: {
+            path: string;
+            url: string;
+            details: components["schemas"]["ShareView"];
+        };
         MissionOverview: {
             id: string;
             goal: string;
@@ -3355,6 +3490,20 @@ export interface components {
             origin: string;
             environment: string;
             description: string;
+            choices: string[];
+            editable: boolean;
+            next_value: unknown;
+        };
+        SettingsPlan: {
+            files: components["schemas"]["claude_headspace.surfaces.api.settings_changes.FileChange"][];
+            digest: string;
+            written: boolean;
+        };
+        "claude_headspace.surfaces.api.settings_changes.FileChange": {
+            file: string;
+            diff: string;
+            /** @enum {unknown} */
+            applies: "after a restart" | "now";
         };
         "claude_headspace.surfaces.client.doctor.Report": {
             ok: boolean;
@@ -3531,7 +3680,7 @@ export interface components {
         Reason: {
             reason: string;
         };
-        Empty: Record<string, unknown>;
+        "claude_headspace.surfaces.api.endpoints.agent_actions.Empty": Record<string, unknown>;
         Renaming: {
             name: string;
         };
@@ -3555,6 +3704,11 @@ export interface components {
             /** @default false */
             when_idle?: boolean;
         };
+        NewShare: {
+            /** @default 86400 */
+            seconds?: number;
+        };
+        "claude_headspace.surfaces.api.endpoints.shares.Empty": Record<string, unknown>;
         Starting: {
             directory: string;
             /** @default claude-code */
@@ -3638,6 +3792,34 @@ export interface components {
         };
         BrowserId: {
             id: string;
+        };
+        SettingsChange: {
+            /** @default {} */
+            settings?: Record<string, unknown>;
+            notifications?: boolean;
+            /** @default {} */
+            kinds?: {
+                [key: string]: boolean;
+            };
+            quiet?: components["schemas"]["QuietHoursChange"] | null;
+            /** @default {} */
+            channels?: {
+                [key: string]: components["schemas"]["ChannelChange"] | null;
+            };
+            /** @default  */
+            confirmed?: string;
+        };
+        QuietHoursChange: {
+            begins: string;
+            ends: string;
+            days: ("fri" | "mon" | "sat" | "sun" | "thu" | "tue" | "wed")[];
+            /** @default [] */
+            let_through?: ("context" | "cost" | "error" | "finished" | "waiting")[];
+        };
+        ChannelChange: {
+            url?: string;
+            brief?: boolean;
+            tell_over?: boolean;
         };
         NewToken: {
             name: string;

@@ -125,16 +125,27 @@ class NotificationPreferences(msgspec.Struct, frozen=True, kw_only=True):
 def read_preferences(path: Path) -> NotificationPreferences:
     """Read the preferences from a file. A missing file means the defaults."""
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
-        return _build_preferences(file)
+        return parse_preferences(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         return NotificationPreferences()
-    except (OSError, ValueError) as error:  # TOML, msgspec and the parsers below raise ValueError
-        raise BadConfiguration(
-            "bad_notifications",
-            f"{path} cannot be used: {error}",
-            "Correct it. `headspace notify rules` shows the rules in force. See docs/notifications.md.",
-        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(path, error) from error
+
+
+def parse_preferences(text: str, path: Path) -> NotificationPreferences:
+    """The preferences in a text of that file."""
+    try:
+        return _build_preferences(msgspec.convert(tomllib.loads(text), _File))
+    except ValueError as error:  # TOML, msgspec and the parsers below raise it
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: Exception) -> BadConfiguration:
+    return BadConfiguration(
+        "bad_notifications",
+        f"{path} cannot be used: {error}",
+        "Correct it. `headspace notify rules` shows the rules in force. See docs/notifications.md.",
+    )
 
 
 def _build_preferences(file: _File) -> NotificationPreferences:

@@ -24,6 +24,7 @@ from claude_headspace.surfaces.api.endpoints import (
     notifications,
     plate_spinner,
     push,
+    shares,
     usage,
     waits,
 )
@@ -38,6 +39,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *insights.endpoints,
     *usage.endpoints,
     *agent_actions.endpoints,
+    *shares.endpoints,
     *launches.endpoints,
     *missions.endpoints,
     *efforts.endpoints,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import msgspec
+from starlette.requests import Request
 
 from claude_headspace.errors import BadRequest, JournalUnavailable
 from claude_headspace.kernel.envelope import SECOND, Micros
@@ -100,6 +101,11 @@ class NamedTokens:
     def all(self) -> list[NamedToken]:
         """All tokens, by name."""
         return self._store.tokens()
+
+
+def is_named_token(request: Request) -> bool:
+    """Whether a request comes with a named token."""
+    return PREFIX in request.headers.get("authorization", "")
 
 
 def scopes_of(names: Sequence[str]) -> frozenset[Scope]:

@@ -60,8 +60,8 @@ COMMANDS = (
     Group(
         "config",
         "Show all settings and file locations.",
-        (Command("set", ".status:set_setting", "Change a setting in config.toml."),),
-        ".status:config",
+        (Command("set", ".config:set_setting", "Change a setting in config.toml."),),
+        ".config:config",
     ),
 )
 

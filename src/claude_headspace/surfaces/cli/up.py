@@ -17,6 +17,7 @@ from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
+from claude_headspace.surfaces.cli.config import store_setting
 from claude_headspace.surfaces.cli.hook_targets import (
     Clients,
     ConfigDirs,
@@ -30,7 +31,6 @@ from claude_headspace.surfaces.cli.install import REVIEW_NOTE, Trust, Yes, agree
 from claude_headspace.surfaces.cli.open import is_agent, open_in_browser
 from claude_headspace.surfaces.cli.options import examples
 from claude_headspace.surfaces.cli.presentation.setup import hooks_text, transcripts_text, up_result
-from claude_headspace.surfaces.cli.status import store_setting
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.running_daemon import DaemonInfo, find_daemon
 from claude_headspace.surfaces.launch import background_daemon
