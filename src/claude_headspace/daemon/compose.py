@@ -178,9 +178,14 @@ class Daemon:
             requesters=RequesterLookup(inputs.client_pids, inputs.knows_session, inputs.agents.session_of_client),
             installation=installation,
             administration=Administration(
-                base.journal, engine, base.clock, retention_days, _transcript_imports(base, inputs), self.tokens
+                base.journal,
+                engine,
+                base.clock,
+                retention_days,
+                _transcript_imports(base, inputs),
+                self.tokens,
+                self.shares,
             ),
-            shares=self.shares,
         )
 
     def app(self) -> ASGIApp:

@@ -1,4 +1,4 @@
-"""Administration of the journal: verify, rebuild, prune, import, and named tokens."""
+"""Administration of the journal: verify, rebuild, prune, import, named tokens, and share links."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from claude_headspace.inputs.watch.transcript_import import TranscriptImports
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.ports import Clock, Difference, Maintenance, PruneResult
 from claude_headspace.surfaces.auth.named_tokens import NamedTokens
+from claude_headspace.surfaces.auth.share_links import ShareLinks
 
 DAY: Micros = 86_400 * SECOND
 MAX_DAYS = 36_500
@@ -38,6 +39,7 @@ class Administration:
     retention_days: int
     transcripts: TranscriptImports
     tokens: NamedTokens
+    shares: ShareLinks
 
     async def verify(self) -> Verification:
         """Replay the log and compare the result with the projections."""

@@ -12,7 +12,6 @@ from claude_headspace.surfaces.api.agent_actions import AgentActions
 from claude_headspace.surfaces.api.answers import Answers
 from claude_headspace.surfaces.api.health import DaemonStatus
 from claude_headspace.surfaces.auth.requester import RequesterLookup
-from claude_headspace.surfaces.auth.share_links import ShareLinks
 from claude_headspace.surfaces.auth.sign_in import BrowserSignIn
 from claude_headspace.surfaces.client import doctor
 from claude_headspace.surfaces.live.stream import EventStream
@@ -53,4 +52,3 @@ class ApiContext:
     requesters: RequesterLookup
     installation: Installation
     administration: Administration
-    shares: ShareLinks

@@ -32,7 +32,6 @@ GONE = (
     "<h1>This link shows nothing</h1>\n"
     "<p>It has expired, it was revoked, or it is incomplete. Ask the person who sent it for a new one.</p>"
 )
-ACTORS = {"USER": "User", "AGENT": "Agent"}
 
 
 class _Entry(NamedTuple):
@@ -69,9 +68,10 @@ def agent_html(agent: AgentView, turns: Sequence[TurnView], calls: Sequence[Tool
     shown = [call for call in calls if call.started_at >= since]
     left_out = f"<p>Only the newest {MAX_TURNS} turns are shown.</p>" if since else ""
     entries = sorted([*_turns(turns), *_calls(shown)], key=attrgetter("at"))
+    kind = "who" if agent.state == "waiting" else "who calm"
     return "\n".join(
         (
-            f'<p class="who{"" if agent.state == "waiting" else " calm"}">{shape(agent.state)} {agent_text(agent.name)} '
+            f'<p class="{kind}">{shape(agent.state)} {agent_text(agent.name)} '
             f"<span>{agent_text(agent.project.name)}</span></p>",
             f"<h1>{escape(agent.state.capitalize())} since {_time(agent.state_since)}</h1>",
             left_out or ("" if entries else "<p>This agent has no conversation yet.</p>"),
@@ -82,8 +82,7 @@ def agent_html(agent: AgentView, turns: Sequence[TurnView], calls: Sequence[Tool
 
 def _turns(turns: Iterable[TurnView]) -> Iterable[_Entry]:
     for turn in turns:
-        who = ACTORS.get(turn.actor, turn.actor)
-        heading = f"<h2>{escape(who)} <small>{_time(turn.timestamp)}</small></h2>"
+        heading = f"<h2>{escape(turn.actor.capitalize())} <small>{_time(turn.timestamp)}</small></h2>"
         yield _Entry(turn.timestamp, f"<article>{heading}<pre>{agent_text(turn.text)}</pre></article>")
 
 

@@ -48,7 +48,10 @@ class Empty(msgspec.Struct, frozen=True):
 @endpoints.get("/api/agents/{agent}/shares")
 async def list_shares(context: ApiContext, request: Request) -> list[ShareView]:
     """The links that show the agent, without their addresses."""
-    return [_view(each) for each in await asyncio.to_thread(context.shares.of_agent, await _agent_id(context, request))]
+    return [
+        _view(each)
+        for each in await asyncio.to_thread(context.administration.shares.of_agent, await _agent_id(context, request))
+    ]
 
 
 @endpoints.post("/api/agents/{agent}/shares", NewShare)
@@ -57,7 +60,7 @@ async def create_share(context: ApiContext, request: Request) -> CreatedShare:
     requester = await context.requesters.identify(request)
     wanted = await read_body(request, NewShare)
     agent_id, expires_at = await _agent_id(context, request), context.read.clock() + wanted.seconds * SECOND
-    entry, path = await asyncio.to_thread(context.shares.create, agent_id, requester.name, expires_at)
+    entry, path = await asyncio.to_thread(context.administration.shares.create, agent_id, requester.name, expires_at)
     public_url = context.installation.settings.public_url.rstrip("/")
     return CreatedShare(path, f"{public_url}{path}" if public_url else "", _view(entry))
 
@@ -67,8 +70,8 @@ async def revoke_share(context: ApiContext, request: Request) -> list[ShareView]
     """Revoke a link, immediately and on every host. Returns the remaining ones."""
     await context.requesters.refuse_agents(request)
     agent_id = await _agent_id(context, request)
-    await asyncio.to_thread(context.shares.revoke, agent_id, request.path_params["share"])
-    return [_view(each) for each in await asyncio.to_thread(context.shares.of_agent, agent_id)]
+    await asyncio.to_thread(context.administration.shares.revoke, agent_id, request.path_params["share"])
+    return [_view(each) for each in await asyncio.to_thread(context.administration.shares.of_agent, agent_id)]
 
 
 async def _agent_id(context: ApiContext, request: Request) -> str:
