@@ -76,6 +76,6 @@ def measured_tokens(found: tuple[Fact, ...]) -> int | None:
     return next((fact.tokens for fact in found if isinstance(fact, facts.UsageMeasured)), None)
 
 
-def adds_usage(found: tuple[Fact, ...]) -> bool:
-    """Whether one of these facts is a part of the usage of a session. No later total contains it."""
-    return any(isinstance(fact, facts.UsageMeasured) and fact.added is not None for fact in found)
+def counts_usage(found: tuple[Fact, ...]) -> bool:
+    """Whether one of these facts counts in the usage of a session. Hooks report nothing of it."""
+    return any(isinstance(fact, facts.UsageMeasured) and (fact.added or fact.totals) for fact in found)

@@ -12,6 +12,7 @@ from claude_headspace.inputs.watch.transcript_import import ImportableFile, Impo
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Origin
+from claude_headspace.kernel.usage import Tokens
 from tests.clients.opencode.database import recorded_rows, write_database
 from tests.inputs.watched_config_dir import WatchedConfigDir
 
@@ -94,6 +95,27 @@ def test_an_old_session_is_imported_once(database: Path, tmp_path: Path) -> None
     assert (agent.client, agent.state, agent.project.root) == ("opencode", "ended", "/home/sam/code/app")
     [again], _ = import_all(Archive(tmp_path / "home", archive.journal))
     assert again.events == 0
+
+
+def test_the_usage_of_a_session_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tokens of all its messages, also of those without a text, and their cost with that of sub-agents."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    session, *rows = recorded_rows()
+    priced = [row | {"data": row["data"] | {"cost": 0.25}} if "tokens" in row["data"] else row for row in rows]
+    silent = [row for row in priced if row["data"].get("type") != "text"]
+    child = {"id": "ses_child", "parent_id": SESSION}
+    grandchild = {"id": "ses_grandchild", "parent_id": "ses_child"}
+    reply = next(row for row in priced if "tokens" in row["data"] and "message_id" not in row)
+    of_child = [reply | {"id": f"msg_{each['id']}", "session_id": each["id"]} for each in (child, grandchild)]
+    path = tmp_path / "data" / "opencode" / "opencode.db"
+    write_database(path, [session, *silent, session | child, session | grandchild, *of_child])
+    archive = Archive(tmp_path / "home")
+    import_all(archive)
+    [agent] = archive.journal.agents(ended_after=0)
+    tokens = [row["data"]["tokens"] for row in rows if "tokens" in row["data"] and "message_id" not in row]
+    assert agent.usage is not None
+    assert agent.usage.tokens == Tokens(sum(t["input"] for t in tokens), 0, 0, sum(t["output"] for t in tokens))
+    assert (agent.usage.cost_usd, agent.usage.unpriced_tokens) == (0.25 * (len(tokens) + 2), 0)
 
 
 def hook(name: str, at: int, **event: object) -> Envelope:

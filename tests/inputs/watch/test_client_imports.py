@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.inputs.watch.registries import NoRegistry
 from claude_headspace.inputs.watch.transcript_import import ImportResult, TranscriptImport
@@ -13,6 +15,7 @@ from claude_headspace.kernel.usage import Tokens
 from tests.engines import engine_over
 from tests.inputs.watched_config_dir import wall_clock
 from tests.journals import TemporaryJournal
+from tests.replay.codex.recordings import rows
 from tests.replay.gemini_recordings import FOLDER
 
 COPILOT_SESSIONS = Path(__file__).parents[2] / "replay/copilot/sessions"
@@ -97,3 +100,22 @@ def test_the_usage_of_copilot_is_imported(tmp_path: Path) -> None:
     assert (agent.client, agent.state, agent.tokens) == ("copilot", "ended", 1200)
     assert agent.usage is not None
     assert agent.usage.tokens == Tokens(input=1200, output=42)
+
+
+def test_the_usage_of_codex_is_imported(tmp_path: Path) -> None:
+    """Its rollouts report tokens, context and the price of all replies in lines of their own."""
+    written = [row for row in rows("first_turn") if "line" in row]
+    rollout = tmp_path / "sessions" / written[0]["file"]
+    rollout.parent.mkdir(parents=True)
+    text = "\n".join([*(json.dumps(row["line"]) for row in written), ""])
+    rollout.write_text(text.replace("lab-model", "gpt-5.6-luna"))
+    journal = TemporaryJournal()
+    import_sessions(journal, tmp_path, "codex")
+    (again,) = import_sessions(journal, tmp_path, "codex")
+    (agent,) = journal.agents(ended_after=0)
+    assert (agent.client, agent.state, agent.tokens, agent.context_percent) == ("codex", "ended", 1242, 0.5)
+    assert agent.usage is not None
+    assert agent.usage.tokens == Tokens(input=2400, output=84)
+    assert agent.usage.cost_usd == pytest.approx(2400 * 0.2e-6 + 84 * 1.2e-6)
+    assert agent.cost_usd == pytest.approx(agent.usage.cost_usd)
+    assert again.events == 0

@@ -20,6 +20,7 @@ from claude_headspace.clients.opencode.messages import FEEDBACK, REFUSED, REJECT
 from claude_headspace.clients.opencode.questions import questions_answered, questions_asked
 from claude_headspace.clients.opencode.suggestions import as_suggestions
 from claude_headspace.clients.opencode.transcript import ABORTED, decode_line
+from claude_headspace.clients.opencode.usage import usage_of
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.act_events import bare_meta
 from claude_headspace.kernel.envelope import Envelope, Origin
@@ -28,7 +29,6 @@ from claude_headspace.kernel.hooks import HookKind
 from claude_headspace.kernel.text import one_line, short
 from claude_headspace.kernel.tolerant_json import fit
 from claude_headspace.kernel.tools import ToolText, ToolUse
-from claude_headspace.kernel.usage import ModelUsage, Tokens
 from claude_headspace.kernel.wait.request import Ask
 
 RESOLUTIONS = {"once": "allowed", "always": "allowed always"}
@@ -131,11 +131,7 @@ def _wrote(report: wire.WireReport) -> Fact:
 
 def _usage(report: wire.WireReport) -> Fact:
     usage = fit(report.event, wire.WireUsage)[0]
-    used, model = usage.tokens, short(usage.model_id)
-    tokens = used.input + used.cache.read + used.cache.write
-    all_tokens = Tokens(used.input, used.cache.read, used.cache.write, used.output + used.reasoning)
-    added = ModelUsage(model=model, tokens=all_tokens, cost_usd=usage.cost) if all_tokens.total else None
-    return facts.UsageMeasured(model=model or None, tokens=tokens or None, window=usage.window, added=added)
+    return usage_of(usage.model_id, usage.tokens, usage.cost, window=usage.window)
 
 
 def _todos(report: wire.WireReport) -> Fact:

@@ -1,8 +1,8 @@
 """The sessions in opencode's database, for the import of old ones. Read-only.
 
 `opencode.db` is in the data directory of the user, whatever the config dir is. The rows of a message and of its parts
-become one line of a transcript (`transcript.py`). Sub-agents are left out, and so are tool calls, except questions and
-those that the user rejected.
+become one line of a transcript (`transcript.py`). Sub-agents are left out, except their cost, and so are tool calls,
+except questions and those that the user rejected.
 """
 
 import json
@@ -32,6 +32,14 @@ _MESSAGES = """
     SELECT message.id, message.data, session.directory FROM message JOIN session ON session.id = message.session_id
     WHERE session.id = ? AND session.parent_id IS NULL ORDER BY message.time_created, message.id LIMIT ? OFFSET ?
 """
+_COSTS = """
+    WITH RECURSIVE family(id) AS (
+        SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+    )
+    SELECT message.id, sum(coalesce(json_extract(message.data, '$.cost'), 0)) OVER (ORDER BY message.time_created, message.id)
+    FROM message JOIN family ON message.session_id = family.id WHERE json_valid(message.data)
+"""
+"""What a session and its sub-agents had cost with each message."""
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
 
 
@@ -58,7 +66,8 @@ def read_messages(database: Path, session_id: str, start: int, most: int) -> lis
     """
     with _opened(database) as connection:
         rows = connection.execute(_MESSAGES, (session_id, most, start)).fetchall()
-        lines = [_line(session_id, row, connection.execute(_PARTS, (row[0],))) for row in rows]
+        costs = dict(connection.execute(_COSTS, (session_id,)).fetchall()) if rows else {}
+        lines = [_line(session_id, row, connection.execute(_PARTS, (row[0],)), costs.get(row[0])) for row in rows]
     return [(line, read_line(line)) for line in lines]
 
 
@@ -73,10 +82,12 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
         raise OSError(str(error)) from error
 
 
-def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]]) -> bytes:
+def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]], cost: float | None) -> bytes:
     objects = [_object(data) for (data,) in parts]
     texts = [{"text": part["text"]} for part in objects if _is_text(part)]
     line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
+    if cost:
+        line["session_cost"] = cost
     if rejected := [call for part in objects if (call := _rejected_call(part)) is not None]:
         line["rejected"] = rejected
     if asked := [call for part in objects if (call := _asked_call(part)) is not None]:

@@ -1,7 +1,8 @@
 """Decode a message of opencode's database into facts. Pure and total: unknown messages have no facts.
 
 A stored line is one message with its texts: `{"session_id", "cwd", "id", "message", "texts"}`. The client's own row is
-in `message`. A message with calls that the user rejected also has `rejected`, one with questions `asked`.
+in `message`. A message with calls that the user rejected also has `rejected`, one with questions `asked`. If the client
+knows prices, `session_cost` is what the session and its sub-agents had cost by then.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import msgspec
 from claude_headspace.clients.opencode import wire
 from claude_headspace.clients.opencode.messages import FEEDBACK
 from claude_headspace.clients.opencode.questions import questions_answered, questions_asked
+from claude_headspace.clients.opencode.usage import usage_of
 from claude_headspace.clients.transcript_line import Line
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
@@ -38,6 +40,7 @@ class WireMessage(msgspec.Struct, frozen=True):
     error: wire.WireError | None = None
     model_id: str = msgspec.field(default="", name="modelID")
     tokens: wire.WireTokens = wire.WireTokens()
+    cost: float | None = None
     summary: object = None
     """True for the summary that a compaction wrote."""
 
@@ -70,6 +73,7 @@ class WireLine(msgspec.Struct, frozen=True):
     cwd: str | None = None
     id: str = ""
     message: WireMessage = WireMessage()
+    session_cost: float | None = None
     texts: list[WireText] = []
     rejected: list[WireRejectedCall] = []
     asked: list[WireAskedCall] = []
@@ -125,7 +129,7 @@ def _facts(line: WireLine) -> tuple[Fact, ...]:
     elif is_final:
         found.append(facts.TurnStopped(text))
     found += (facts.ToolRejected(call.id, call.error.partition(FEEDBACK)[2]) for call in line.rejected)
-    return (*found, *_usage(message)) if found else ()
+    return (*found, *_usage(line))
 
 
 def _question_facts(call: WireAskedCall) -> Iterator[Fact]:
@@ -142,6 +146,8 @@ def _failure(error: wire.WireError) -> Fact:
     return facts.TurnFailed(short(error.name) or "error", error.data.message)
 
 
-def _usage(message: WireMessage) -> tuple[Fact, ...]:
-    tokens = message.tokens.input + message.tokens.cache.read + message.tokens.cache.write
-    return (facts.UsageMeasured(model=short(message.model_id) or None, tokens=tokens),) if tokens else ()
+def _usage(line: WireLine) -> Iterator[Fact]:
+    message = line.message
+    found = usage_of(message.model_id, message.tokens, message.cost, session_cost=line.session_cost)
+    if found.added is not None or found.cost_usd is not None:
+        yield found

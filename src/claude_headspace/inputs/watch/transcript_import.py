@@ -22,7 +22,7 @@ from claude_headspace.inputs.watch.transcript_files import Chunk, ReadPosition
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.novelty import (
-    adds_usage,
+    counts_usage,
     is_older_than_recent_turns,
     is_repetition,
     was_reported_by_hooks,
@@ -147,7 +147,7 @@ class TranscriptImport:
         for at, raw, line in lines:
             agent = tally.agents.get(line.session_id)
             is_unknown = line.anomaly is not None and agent is not None
-            is_repeated = is_repetition(line.facts) and not adds_usage(line.facts) and not is_unknown
+            is_repeated = is_repetition(line.facts) and not counts_usage(line.facts) and not is_unknown
             if is_repeated or (agent is not None and is_older_than_recent_turns(agent, at)):
                 continue
             envelope = await self._envelopes.line(at, raw, line, self._registry.find_client(line.session_id))
