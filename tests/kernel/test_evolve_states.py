@@ -28,10 +28,10 @@ PreToolUse          working  working working working working  working working wo
 PreToolUse:ask      wait:q   wait:q  wait:q  wait:q  wait:q   wait:q  wait:q  wait:q  wait:q  wait:q  wait:q  wait:q
 PreToolUse:plan     wait:pl  wait:pl wait:pl wait:pl wait:pl  wait:pl wait:pl wait:pl wait:pl wait:pl wait:pl wait:pl
 PermissionRequest   wait:p   wait:p  wait:p  wait:p  wait:p   wait:p  wait:p  wait:p  wait:p  wait:p  wait:p  wait:p
-PermissionDenied    working  working working working =        =       =       =       working working working working
-PostToolUse         working  working working working =        =       =       =       working working working working
-PostToolUseFailure  working  working working working =        =       =       =       working working working working
-PostToolBatch       working  working working working working  working working working working working working working
+PermissionDenied    working  working working working =        =       =       =       working =       =       working
+PostToolUse         working  working working working =        =       =       =       working =       =       working
+PostToolUseFailure  working  working working working =        =       =       =       working =       =       working
+PostToolBatch       working  working working working working  working working working working =       =       working
 Notification:perm   wait:p   wait:p  wait:p  wait:p  =        =       =       =       =       =       wait:p  wait:p
 Notification:needs  wait:d   wait:d  wait:d  wait:d  =        =       =       =       =       =       wait:d  wait:d
 Notification:idle   idle     =       idle    idle    idle     idle    idle    idle    idle    =       =       idle
@@ -58,7 +58,7 @@ WorktreeCreate      idle     =       =       =       =        =       =       = 
 WorktreeRemove      idle     =       =       =       =        =       =       =       =       =       =       idle
 TeammateIdle        idle     =       idle    idle    idle     idle    idle    idle    idle    =       =       idle
 Elicitation         wait:e   wait:e  wait:e  wait:e  wait:e   wait:e  wait:e  wait:e  wait:e  wait:e  wait:e  wait:e
-ElicitationResult   working  working working working =        =       =       =       working working working working
+ElicitationResult   working  working working working =        =       =       =       working =       =       working
 BrainTransplant     idle     =       =       =       =        =       =       =       =       =       =       idle
 """
 

@@ -463,6 +463,35 @@ def test_the_idle_reminder_ends_a_turn_without_end(story: Story) -> None:
     assert story.evidence.confidence == "medium"
 
 
+@pytest.mark.parametrize("message", ["All tests pass now.", "Shall I go on?"])
+@pytest.mark.parametrize("next_prompt", ["", "p2"])
+def test_a_call_that_ends_after_its_turn_is_no_new_work(story: Story, message: str, next_prompt: str) -> None:
+    """The state and the commands stay as the end of the turn left them, also if another turn ended since."""
+    story.prompted("Test it")
+    story.calls("t1", prompt_id="p1")
+    story.calls("t2", prompt_id="p1")
+    story.called("t1", prompt_id="p1")
+    story.stops(message)
+    if next_prompt:
+        story.prompted("And this", next_prompt)
+        story.stops(message, next_prompt)
+    before = (story.board, outcomes(story), story.open_waits)
+    story.called("t2", prompt_id="p1")
+    story.hook("PostToolBatch", prompt_id="p1", **batch("t1", "t2"))
+    assert (story.board, outcomes(story), story.open_waits) == before
+    assert story.board in {("idle", None), ("waiting", "question")}
+
+
+def test_a_turn_that_continues_after_its_end_is_work(story: Story) -> None:
+    """Another program's hook can keep a turn from ending: a call that starts then, and its end, belong to it."""
+    story.prompted("Test it")
+    story.stops()
+    story.calls("t1", prompt_id="p1")
+    assert story.board == ("working", None)
+    story.called("t1", prompt_id="p1")
+    assert story.board == ("working", None)
+
+
 # --- utterances -------------------------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ _COSTS = """
     WITH RECURSIVE family(id) AS (
         SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
     )
-    SELECT message.id, sum(coalesce(json_extract(message.data, '$.cost'), 0)) OVER (ORDER BY message.time_created, message.id)
+    SELECT message.id, sum(json_extract(message.data, '$.cost')) OVER (ORDER BY message.time_created, message.id)
     FROM message JOIN family ON message.session_id = family.id WHERE json_valid(message.data)
 """
 """What a session and its sub-agents had cost with each message."""

@@ -31,7 +31,7 @@ from claude_headspace.kernel.evolve.change import (
     store_subagent,
     store_wait,
 )
-from claude_headspace.kernel.evolve.turns import record_work
+from claude_headspace.kernel.evolve.turns import is_of_ended_turn, record_work
 from claude_headspace.kernel.facts import Meta
 from claude_headspace.kernel.state_machine import Actor, Intent
 from claude_headspace.kernel.wait.request import Ask
@@ -436,11 +436,17 @@ def finish_call(change: Change, meta: Meta, ended: FinishedCall, resolution: str
     agent = change.agent
     _record_call_end(agent, meta)
     end_call(change, ended)
-    record_thread_work(change, meta)
+    _record_work_until_end(change, meta)
     if agent.waits:
         close_waits(change, lambda wait: closes_with(wait, ended, meta), resolution)
     if answer and (command := open_command_of(agent)) is not None:
         add_turn(change, command, Actor.USER, Intent.ANSWER, answer)
+
+
+def _record_work_until_end(change: Change, meta: Meta) -> None:
+    """The end of a call shows work, unless its turn has ended: clients report calls that run at once late."""
+    if meta.subagent_id is not None or not is_of_ended_turn(change, meta):
+        record_thread_work(change, meta)
 
 
 def _record_call_end(agent: Agent, meta: Meta) -> None:
@@ -466,7 +472,7 @@ def step_finished(change: Change, meta: Meta, fact: facts.StepFinished) -> None:
     _record_call_end(agent, meta)
     for call_id in fact.call_ids:
         end_call(change, finished_call(agent, meta, call_id, "", ""))
-    record_thread_work(change, meta)
+    _record_work_until_end(change, meta)
     end_thread(change, meta.subagent_id, meta.at, "the step ended")
     if meta.subagent_id is not None and (sub := find_subagent(agent, meta.subagent_id)) is not None:
         store_subagent(change, replace(sub, step_ended_at=max(sub.step_ended_at, meta.at)))

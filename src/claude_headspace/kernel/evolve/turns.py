@@ -5,7 +5,7 @@ record of its own command.
 """
 
 from claude_headspace.kernel import facts
-from claude_headspace.kernel.agent import Agent, Command, Outcome, RecentTurn, Trigger, Wait
+from claude_headspace.kernel.agent import Agent, AgentState, Command, Outcome, RecentTurn, Trigger, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros, Origin
 from claude_headspace.kernel.evolve.background import apply_task_list, background_ended
 from claude_headspace.kernel.evolve.change import (
@@ -60,6 +60,17 @@ def record_work(change: Change, meta: Meta) -> None:
         store_command(change, replace(command, prompt_id=meta.prompt_id))
     if command.state is CommandState.COMMANDED:
         move_command(change, Actor.AGENT, Intent.PROGRESS)
+
+
+def is_of_ended_turn(change: Change, meta: Meta) -> bool:
+    """Whether an event that fired later belongs to a turn whose end the client reported, and no other turn runs.
+
+    If the agent was shown as ended, the client lives on, and so may the turn.
+    """
+    agent = change.agent
+    if not agent.busy_at <= agent.turn_ended_at < meta.at or change.before[0] is AgentState.ENDED:
+        return False
+    return any(_is_turn_of(agent, command, meta.prompt_id) for command in commands_newest_first(agent))
 
 
 def close_questions(change: Change, at: Micros) -> None:
