@@ -86,10 +86,11 @@ class CodexDaemon:
             await self._send(self.approvals[request_id])
 
     async def resolve(self, request_id: int = 7) -> None:
-        """A dialog is answered."""
+        """A dialog is answered. The thread goes on if it was the only one."""
         thread_id = self.approvals.pop(request_id)["params"]["threadId"]
         await self._notify("serverRequest/resolved", threadId=thread_id, requestId=request_id)
-        await self.change(thread_id, ACTIVE)
+        if not any(each["params"]["threadId"] == thread_id for each in self.approvals.values()):
+            await self.change(thread_id, ACTIVE)
 
     # --- connections ---
 

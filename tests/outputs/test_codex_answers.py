@@ -46,7 +46,7 @@ def answering(home: Path, story: Callable[[CodexDaemon, ControlSocket, CodexAnsw
         async with CodexDaemon(home) as daemon:
             for thread_id in ("one", "child"):
                 await daemon.open(thread_id)
-            control = ControlSocket(socket_path(home), lambda *_report: None, lambda: None)
+            control = ControlSocket(socket_path(home), lambda *_report: None, lambda *_answered: None, lambda: None)
             running = asyncio.create_task(control.run())
             async with asyncio.timeout(LIMIT_SECONDS):
                 await control.loaded.wait()

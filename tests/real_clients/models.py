@@ -25,6 +25,12 @@ def patch(content: str) -> Block:
     return {"type": "custom", "name": "apply_patch", "input": content}
 
 
+def cell(*commands: str, **arguments: str) -> Block:
+    """A call of Codex's free-form tool for scripts: shell commands that run at the same time."""
+    calls = ", ".join(f"tools.exec_command({json.dumps({'cmd': each} | arguments)})" for each in commands)
+    return {"type": "custom", "name": "exec", "input": f"text(JSON.stringify(await Promise.all([{calls}])));"}
+
+
 def codex_agent(message: str) -> Block:
     """A call that starts a sub-agent of Codex."""
     return tool("spawn_agent", message=message) | {"namespace": "multi_agent_v1"}

@@ -101,12 +101,16 @@ class DialogAssumed(msgspec.Struct, frozen=True):
 
 
 class DialogClosed(msgspec.Struct, frozen=True):
-    """A dialog with a request id was answered. Its call runs now, or its own end follows."""
+    """A dialog was answered. Its call runs now, or its own end follows.
+
+    It is known by its request id; without one, by its call.
+    """
 
     request_id: str
     resolution: str = "answered"
     answer: str = ""
     """What the user answered, for tools that ask."""
+    call_id: str = ""
 
 
 class ToolFinished(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ class Follower:
 
     def __init__(self, config_dir: Path) -> None:
         self.reported: list[tuple[str, str]] = []
-        self.control = ControlSocket(socket_path(config_dir), self._report, lambda: None)
+        self.control = ControlSocket(socket_path(config_dir), self._report, lambda *_answered: None, lambda: None)
 
     def _report(self, _control: ControlSocket, thread: Thread, _at: int) -> None:
         self.reported.append((thread.id, thread.status.type))

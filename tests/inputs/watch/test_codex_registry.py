@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from claude_headspace.clients.codex.registry import ANSWERED
 from claude_headspace.engine.changes import ChangePublisher
 from claude_headspace.inputs.watch import codex_registry
 from claude_headspace.inputs.watch.agent_cache import AgentCache
@@ -16,7 +18,7 @@ from claude_headspace.inputs.watch.client_processes import ProcessAncestry
 from claude_headspace.inputs.watch.codex_registry import CodexRegistry
 from claude_headspace.inputs.watch.envelopes import EnvelopeBuilder
 from claude_headspace.kernel.agent import Agent
-from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations
+from claude_headspace.kernel.envelope import SECOND, Envelope, Micros, Observations, Origin
 from claude_headspace.kernel.evolve.observations import REGISTRY_LAG
 from tests.codex_daemon import ACTIVE, ASKING, IDLE, CodexDaemon
 from tests.engines import engine_over
@@ -64,6 +66,11 @@ class Watched:
                 if self.states() == states:
                     return
                 await asyncio.sleep(0.01)
+
+    def open_calls(self) -> list[str | None]:
+        """The calls that the only agent waits for."""
+        (agent,) = self.journal.agents(ended_after=0)
+        return [wait.call_id for wait in agent.waits]
 
     def names(self) -> list[str]:
         """The states that the only agent entered."""
@@ -217,6 +224,51 @@ def test_a_dialog_and_its_approval_are_found(tmp_path: Path) -> None:
         await watched.until(one="working")
         assert not watched.registry.shows_dialog("one")
         assert watched.registry.find_approvals("one") == []
+
+    watch(tmp_path, story)
+
+
+def hook(name: str, thread_id: str, **payload: Any) -> Envelope:
+    """A hook of Codex about a shell command."""
+    at = _clock()
+    body = {"session_id": "one", "turn_id": "turn-1", "tool_name": "Bash", **payload}
+    return Envelope(
+        id=f"{name}-{at}",
+        name=name,
+        origin=Origin.HOOK,
+        client="codex",
+        host="laptop",
+        fired_at=at,
+        received_at=at,
+        payload=msgspec.json.encode(body | ({"agent_id": thread_id} if thread_id != "one" else {})),
+    )
+
+
+@pytest.mark.parametrize("thread_id", ["one", "child"])
+def test_one_of_several_dialogs_is_answered_in_the_terminal(tmp_path: Path, thread_id: str) -> None:
+    """Its wait closes at once, although the thread still shows the other one."""
+
+    async def story(daemon: CodexDaemon, watched: Watched) -> None:
+        await daemon.open("one")
+        await watched.until(one="idle")
+        if thread_id != "one":
+            await daemon.open(thread_id, parentThreadId="one")
+        for number, call_id in enumerate(("call-1", "call-2")):
+            given = {"tool_input": {"command": f"make {call_id}"}}
+            await watched.engine.submit(hook("PreToolUse", thread_id, tool_use_id=call_id, **given))
+            await watched.engine.submit(hook("PermissionRequest", thread_id, **given))
+            await daemon.ask(thread_id, request_id=number, call_id=call_id)
+        async with asyncio.timeout(LIMIT_SECONDS):
+            while len(watched.registry.find_approvals(thread_id)) < 2:
+                await asyncio.sleep(0.01)
+            assert watched.open_calls() == ["call-1", "call-2"]
+            await daemon.resolve(0)
+            while watched.open_calls() != ["call-2"]:
+                await asyncio.sleep(0.01)
+        assert watched.states() == {"one": "waiting"}
+        (agent,) = watched.journal.agents(ended_after=0)
+        waits = watched.journal.waits(agent_id=agent.id, only_open=False)
+        assert {wait.call_id: wait.resolution for wait in waits} == {"call-1": ANSWERED, "call-2": None}
 
     watch(tmp_path, story)
 

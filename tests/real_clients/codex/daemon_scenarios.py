@@ -11,6 +11,7 @@ from tests.real_client.scenario import (
     answers_by_api,
     answers_twice,
     grants_by_api,
+    has,
     has_file,
     has_no_file,
     kills_daemon,
@@ -24,7 +25,7 @@ from tests.real_client.scenario import (
     starts_with,
     types,
 )
-from tests.real_clients.models import codex_agent, patch
+from tests.real_clients.models import cell, codex_agent, patch
 from tests.support import wait_until
 
 if TYPE_CHECKING:
@@ -32,14 +33,13 @@ if TYPE_CHECKING:
 
 PROMPT = "Make it"
 PATCH = "*** Begin Patch\n*** Add File: made\n+hello\n*** End Patch\n"
+REASON = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
 SECOND_PATCH = "*** Begin Patch\n*** Update File: made\n@@\n-hello\n+goodbye\n*** End Patch\n"
 
 
 def asking(command: str, **arguments: Any) -> Block:
     """A shell command for which Codex asks."""
-    return tool(
-        "exec_command", cmd=command, sandbox_permissions="require_escalated", justification="May I?", **arguments
-    )
+    return tool("exec_command", cmd=command, **REASON, **arguments)
 
 
 def closes_terminal() -> Step:
@@ -134,6 +134,15 @@ SCENARIOS = [
             releases("next"),
             shows("idle"),
             *DONE[1:],
+        ],
+        COMPLETED,
+    ),
+    Scenario(
+        "two approvals at once, answered in the terminal",
+        {PROMPT: [reply(cell("touch made", "touch other", **REASON)), reply(text("I made it."))]},
+        [
+            *(*ASKED, has(waits__kind=["permission", "permission"]), answers("Yes")),
+            *(has(waits__kind=["permission"]), answers("Yes"), *DONE),
         ],
         COMPLETED,
     ),

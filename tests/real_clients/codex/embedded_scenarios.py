@@ -27,7 +27,7 @@ from tests.real_client.scenario import (
     starts,
     types,
 )
-from tests.real_clients.models import codex_agent, patch
+from tests.real_clients.models import cell, codex_agent, patch
 from tests.support import wait_until
 
 UNTIL_GO = "touch made; until [ -e go ]; do sleep 0.05; done"
@@ -103,6 +103,12 @@ BOTH_DONE = Expected(["completed: Say hello", "completed: Say goodbye"], [*HELLO
 TURNS = [
     Scenario("Codex: text turn", GREETINGS, GREETED, HELLO_DONE),
     Scenario("Codex: tool", MAKE_IT, [*RUNNING, creates_file("go"), sees("I made it."), shows("idle")], MADE),
+    Scenario(
+        "Codex: calls at the same time",
+        {"Make it": [reply(cell("touch made; sleep 1", "sleep 1")), reply(text("I made it."))]},
+        [*begins_with("Make it", *ALLOWED), has_file("made"), sees("I made it."), shows("idle"), pauses(1.0)],
+        MADE,
+    ),
     Scenario(
         "Codex: failing tool",
         {"Test it": [reply(text("I run the tests."), shell("exit 3")), reply(text("The tests fail."))]},

@@ -43,11 +43,18 @@ class Thread(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw
     """It makes a title or a prediction, and nobody sees it."""
     cwd: str | None = None
     status: Status = Status()
+    answered_call: str = ""
+    """Added by Headspace: the call whose dialog was answered in the terminal, while the thread shows another one."""
 
     @property
     def is_session(self) -> bool:
         """Whether it is a session of a person."""
         return bool(self.id) and not self.ephemeral and not self.parent_thread_id
+
+    @property
+    def session_id(self) -> str:
+        """The session that it is, or whose sub-agent it is."""
+        return self.parent_thread_id or self.id
 
     @property
     def waits_for_approval(self) -> bool:

@@ -46,6 +46,9 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 OnThread = Callable[["ControlSocket", Thread, int], None]
 """Called with a socket, its thread that started, changed or closed, and when, in milliseconds; 0: now."""
 
+OnAnswered = Callable[["ControlSocket", Approval, int], None]
+"""Called with an approval that was answered in the terminal, and when, in milliseconds; 0: now."""
+
 
 def socket_path(config_dir: Path) -> Path:
     """The control socket of the daemon with this config dir: a link to a path that is short enough for a socket."""
@@ -62,7 +65,9 @@ class Connection(Protocol):
 class ControlSocket:
     """One daemon of Codex."""
 
-    def __init__(self, path: Path, on_thread: OnThread, on_approvals: Callable[[], None]) -> None:
+    def __init__(
+        self, path: Path, on_thread: OnThread, on_answered: OnAnswered, on_approvals: Callable[[], None]
+    ) -> None:
         self.path = path
         self.pid: int | None = None
         """The process of the daemon."""
@@ -70,6 +75,7 @@ class ControlSocket:
         self.loaded = asyncio.Event()
         """Set while all threads that the daemon has loaded are known."""
         self._on_thread = on_thread
+        self._on_answered = on_answered
         self._on_approvals = on_approvals
         self._approvals: dict[RequestId, Approval] = {}
         self._resolved: dict[RequestId, asyncio.Event] = {}
@@ -216,9 +222,11 @@ class ControlSocket:
 
     def _request_resolved(self, message: Message) -> None:
         request_id = message.param("requestId")
-        self._approvals.pop(request_id, None)
+        approval = self._approvals.pop(request_id, None)
         if (resolved := self._resolved.pop(request_id, None)) is not None:
             resolved.set()
+        elif approval is not None:
+            self._on_answered(self, approval, message.emitted_at_ms)
         self._on_approvals()
 
     def _update(self, thread: Thread, at: int = 0) -> None:

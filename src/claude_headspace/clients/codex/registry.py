@@ -1,6 +1,7 @@
 """Entries of Codex's session registry: threads that its shared daemon has open. Pure and total.
 
-An entry is what the control socket reported about a thread: `{"id", "cwd", "status": {"type", "activeFlags"}}`.
+An entry is what the control socket reported about a thread: `{"id", "cwd", "status": {"type", "activeFlags"}}`. With
+`answeredCall` it reports that one of its dialogs was answered, and nothing else.
 """
 
 from typing import Any
@@ -24,6 +25,8 @@ WAITS = {
 
 THREAD_CLOSED = "thread closed"
 """Why the session of a closed thread ended."""
+ANSWERED = "answered in the terminal"
+"""How a dialog of several ended. The daemon does not report the answer."""
 RESUMED = Status("resumed")
 """The status of a thread that was opened again. Codex reports only that it is idle or active."""
 
@@ -43,7 +46,7 @@ def activity_of(thread: Thread) -> Activity:
 
 def make_entry(thread: Thread, pid: int | None, at: Micros) -> tuple[RegistryEntry, bytes]:
     """The entry of a thread in the daemon with this pid, and its JSON."""
-    status = f"{thread.status.type}:{','.join(thread.status.active_flags)}"
+    status = f"{thread.status.type}:{','.join(thread.status.active_flags)}:{thread.answered_call}".removesuffix(":")
     entry = RegistryEntry(
         pid=pid or 0,
         session_id=thread.id,
@@ -59,8 +62,16 @@ def make_entry(thread: Thread, pid: int | None, at: Micros) -> tuple[RegistryEnt
 def decode_registry(envelope: Envelope, body: Any, anomaly: str | None) -> Event:
     """Decode an entry. Never raises."""
     thread, misfit = fit(body, Thread)
-    meta = msgspec.structs.replace(bare_meta(envelope), session_id=thread.id, cwd=thread.cwd)
-    fact = _fact(thread) if thread.is_session else facts.Observed()
+    meta = msgspec.structs.replace(
+        bare_meta(envelope),
+        session_id=thread.session_id,
+        cwd=thread.cwd,
+        subagent_id=thread.id if thread.parent_thread_id else None,
+    )
+    if thread.answered_call:
+        fact: Fact = facts.DialogClosed("", ANSWERED, call_id=thread.answered_call)
+    else:
+        fact = _fact(thread) if thread.is_session else facts.Observed()
     return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly)
 
 

@@ -145,7 +145,7 @@ class CodexRegistry(Loop):
             task = self._connections.get(path)
             if task is None or task.done():
                 if path not in self._sockets:
-                    self._sockets[path] = ControlSocket(path, self._report, self._approvals_changed)
+                    self._sockets[path] = ControlSocket(path, self._report, self._answered, self._approvals_changed)
                 self._connections[path] = asyncio.create_task(self._follow(path), name="codex daemon")
 
     async def _follow(self, path: Path) -> None:
@@ -211,6 +211,13 @@ class CodexRegistry(Loop):
         elif (parent := self._reports.get(thread.parent_thread_id or "")) is not None:
             self._submit_later(parent, SETTLE_SECONDS)
 
+    def _answered(self, control: ControlSocket, approval: Approval, at_ms: int) -> None:
+        """A dialog was answered in the terminal. If it was the only one, the status of the thread shows it, too."""
+        thread = control.threads.get(approval.thread_id)
+        if thread is not None and approval.call_id and control.approvals_of(approval.thread_id):
+            answered = msgspec.structs.replace(thread, answered_call=approval.call_id)
+            self._due.put_nowait(Report(answered, at_ms * SECOND // 1000 or self._envelopes.clock(), control))
+
     def _report_from(self, control: ControlSocket, thread: Thread, at: Micros = 0) -> None:
         before = self._reports.get(thread.id)
         report = self._reports[thread.id] = Report(thread, at or self._envelopes.clock(), control)
@@ -230,10 +237,10 @@ class CodexRegistry(Loop):
     async def _submit_reports(self) -> None:
         while True:
             report = await self._due.get()
-            if self._reports.get(report.thread.id) is not report:
+            if not report.thread.answered_call and self._reports.get(report.thread.id) is not report:
                 continue  # it has changed since
             try:
-                await self._process(report)
+                await (self._process_answer if report.thread.answered_call else self._process)(report)
                 self.failure = None
             except Exception as error:  # the next report or check tries again
                 self.failure = str(error)
@@ -253,6 +260,16 @@ class CodexRegistry(Loop):
         process = self._processes.get(report.socket.path, Observations())
         envelope = await self._envelopes.registry_entry(entry, raw, Observations() if is_closed else process)
         if agent is None or is_new(agent, decode(envelope)):
+            await self._submit(envelope, None)
+
+    async def _process_answer(self, report: Report) -> None:
+        """Submit that a dialog was answered, if it is shown."""
+        agent = self._agents.find_by_session(report.thread.session_id)
+        entry, raw = make_entry(report.thread, report.socket.pid, report.at)
+        envelope = await self._envelopes.registry_entry(
+            entry, raw, self._processes.get(report.socket.path, Observations())
+        )
+        if agent is not None and is_new(agent, decode(envelope)):
             await self._submit(envelope, None)
 
     def _is_repetition(self, report: Report, agent: Agent | None) -> bool:

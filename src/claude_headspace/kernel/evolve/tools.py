@@ -372,12 +372,19 @@ def dialog_closed(change: Change, meta: Meta, fact: facts.DialogClosed) -> None:
     """A dialog was answered. Its call continues; a late report of the dialog does not open it again."""
     agent = change.agent
     change.why = f"a dialog was closed: {fact.resolution}"
-    over = FinishedCall(id=fact.request_id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
-    agent.finished_calls = (*agent.finished_calls[1 - MAX_CALLS :], over)
+    if fact.request_id:
+        over = FinishedCall(id=fact.request_id, tool="", digest="", at=meta.at, subagent_id=meta.subagent_id)
+        agent.finished_calls = (*agent.finished_calls[1 - MAX_CALLS :], over)
     record_thread_work(change, meta)
-    close_waits(change, lambda wait: wait.request_id == fact.request_id, fact.resolution)
+    close_waits(change, lambda wait: _is_dialog(wait, meta, fact), fact.resolution)
     if fact.answer and (command := open_command_of(agent)) is not None:
         add_turn(change, command, Actor.USER, Intent.ANSWER, fact.answer)
+
+
+def _is_dialog(wait: Wait, meta: Meta, fact: facts.DialogClosed) -> bool:
+    if fact.request_id:
+        return wait.request_id == fact.request_id
+    return wait.call_id == fact.call_id and wait.opened_at <= meta.at
 
 
 # --- the ends of calls ------------------------------------------------------------------------------------------------
