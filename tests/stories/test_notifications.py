@@ -197,6 +197,18 @@ def test_a_need_that_is_answered_in_time_is_not_notified(tmp_path: Path, phone: 
         assert (phone.messages, notices(daemon)) == ([], [])
 
 
+def test_a_delayed_notification_that_was_sent_is_not_listed_as_unsent(tmp_path: Path, phone: Receiver) -> None:
+    """Neither while it is delivered nor afterwards."""
+    with daemon_with(tmp_path, channel("phone", phone), '[waiting]\nafter = "1s"\n') as daemon:
+        ask(daemon)
+        wait_until(lambda: "not due yet" in unsent_reasons(daemon).values(), "a delayed notification")
+        phone.wait(1)
+        status(daemon, "delivered")
+        answer_in_terminal(daemon)
+        status(daemon, "over")
+        assert daemon.get("/api/notifications").json()["unsent"] == []
+
+
 # --- where the user looks ---------------------------------------------------------------------------------------------
 
 

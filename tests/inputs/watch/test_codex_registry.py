@@ -228,6 +228,13 @@ def test_a_dialog_and_its_approval_are_found(tmp_path: Path) -> None:
     watch(tmp_path, story)
 
 
+async def eventually(is_met: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    async with asyncio.timeout(LIMIT_SECONDS):
+        while not is_met():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 def hook(name: str, thread_id: str, **payload: Any) -> Envelope:
     """A hook of Codex about a shell command."""
     at = _clock()
@@ -258,13 +265,10 @@ def test_one_of_several_dialogs_is_answered_in_the_terminal(tmp_path: Path, thre
             await watched.engine.submit(hook("PreToolUse", thread_id, tool_use_id=call_id, **given))
             await watched.engine.submit(hook("PermissionRequest", thread_id, **given))
             await daemon.ask(thread_id, request_id=number, call_id=call_id)
-        async with asyncio.timeout(LIMIT_SECONDS):
-            while len(watched.registry.find_approvals(thread_id)) < 2:
-                await asyncio.sleep(0.01)
-            assert watched.open_calls() == ["call-1", "call-2"]
-            await daemon.resolve(0)
-            while watched.open_calls() != ["call-2"]:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: len(watched.registry.find_approvals(thread_id)) == 2)
+        assert watched.open_calls() == ["call-1", "call-2"]
+        await daemon.resolve(0)
+        await eventually(lambda: watched.open_calls() == ["call-2"])
         assert watched.states() == {"one": "waiting"}
         (agent,) = watched.journal.agents(ended_after=0)
         waits = watched.journal.waits(agent_id=agent.id, only_open=False)

@@ -85,7 +85,13 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
 def _line(session_id: str, row: tuple[str, str, str], parts: Iterator[tuple[str]], cost: float | None) -> bytes:
     objects = [_object(data) for (data,) in parts]
     texts = [{"text": part["text"]} for part in objects if _is_text(part)]
-    line = {"session_id": session_id, "cwd": row[2], "id": row[0], "message": _object(row[1]), "texts": texts}
+    line: dict[str, Any] = {
+        "session_id": session_id,
+        "cwd": row[2],
+        "id": row[0],
+        "message": _object(row[1]),
+        "texts": texts,
+    }
     if cost:
         line["session_cost"] = cost
     if rejected := [call for part in objects if (call := _rejected_call(part)) is not None]:

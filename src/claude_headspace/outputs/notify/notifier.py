@@ -199,11 +199,11 @@ class Notifier(Loop):
         budgets_due = await self._update_budgets()
         agents = list((self._budgets.agents | self._agents).values())
         if not agents:
-            self._update_delayed([], agents)
+            self._update_delayed(Plan(), agents)
             return budgets_due
         preferences, conditions = await asyncio.to_thread(self._read_conditions, agents)
         planned = plan(agents, conditions)
-        self._update_delayed(planned.delayed, agents)
+        self._update_delayed(planned, agents)
         for agent in planned.seen:
             await self._record_seen(agent)
         for closed in planned.closed:
@@ -254,10 +254,11 @@ class Notifier(Loop):
         quiet, now = self.preferences.current().rules.quiet, self._clock()
         return quiet.until(now, utc_offset(now)) if quiet is not None else None
 
-    def _update_delayed(self, delayed: list[DelayedNotification], agents: Sequence[Agent]) -> None:
+    def _update_delayed(self, planned: Plan, agents: Sequence[Agent]) -> None:
         """Store the delayed notifications, and the needs that were closed before they were sent."""
-        now = self._clock()
+        now, delayed = self._clock(), planned.delayed
         known = {notification.need for agent in agents for notification in agent.notices}
+        known |= {need.id for delivery in planned.deliveries for need in delivery.needs}
         known |= {each.need.id for each in delayed} | {need for need, _channel in self._in_progress}
         gone = {each.need.id: each for each in self.delayed if each.need.id not in known}
         self.unsent.extend(UnsentNeed(each.need, each.reason, now) for each in gone.values())

@@ -135,6 +135,18 @@ def test_unknown_arguments_are_passed_on(line: str, expected: list[str]) -> None
     assert "name" not in found
 
 
+@pytest.mark.parametrize("line", ["-x name goal", "--model opus goal"])
+def test_an_unknown_option_is_no_argument(line: str) -> None:
+    """What is passed on comes after the arguments: before them, it may be meant for the command itself."""
+    with pytest.raises(UsageError, match=rf"No such option: {line.split(maxsplit=1)[0]}\. .* comes after the GOAL"):
+        values(start, line)
+
+
+def test_a_text_may_begin_with_a_dash() -> None:
+    """A list, for example."""
+    assert parse(Loaded(start), ["- fix it\n- test it"]).values["goal"] == "- fix it\n- test it"
+
+
 def begin(
     arguments: ForwardedArguments,
     place: Annotated[

@@ -231,6 +231,16 @@ def test_why_without_evidence() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("state", "begun"),
+    [("error", "stopped with an error at"), ("ended", "ended at"), ("working", "has been working since")],
+)
+def test_each_state_has_a_sentence(state: str, begun: str) -> None:
+    """An error and an end are no activities."""
+    [line] = texts(state_reasons(bare(evidence=None, state=state), [], NOW, 100))
+    assert f" {begun} 11:56:00 " in line
+
+
 def test_a_dialog_that_was_never_held_says_why() -> None:
     """Nothing is offered that could not be granted."""
     wait: dict[str, Any] = {"kind": "permission", "opened_at": ISO, "held_until": None, "answered": None}

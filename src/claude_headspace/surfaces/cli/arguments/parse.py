@@ -1,7 +1,8 @@
 """Reads the words of a command line as values for the parameters of a function.
 
 Options may stand anywhere before `--`: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, and several flags in one
-word: `-ab`. A group stops at its first argument, the name of its command.
+word: `-ab`. A group stops at its first argument, the name of its command. Unknown options are passed on if the command
+passes arguments on, but never taken for an argument of its own.
 """
 
 import sys
@@ -32,6 +33,8 @@ class Parsed:
         self.values: dict[str, Any] = {}
         self.rest: list[str] = []
         """The words that are no options."""
+        self._unknown: list[str] = []
+        """Those that look like one."""
         self._forwards = forwards
         self._stops = stops
 
@@ -50,6 +53,8 @@ class Parsed:
                     return
             elif not self._read_option(word, left):
                 self.rest.append(word)
+                if len(word.partition("=")[0].split()) == 1:
+                    self._unknown.append(word)
 
     def _read_option(self, word: str, left: list[str]) -> bool:
         """Read an option, and its value from the words that are left. False if the word is passed on."""
@@ -112,6 +117,8 @@ class Parsed:
         for number, argument in enumerate(self.arguments, 1):
             count = max(0, len(self.rest) - (len(self.arguments) - number)) if argument.is_list else 1
             for word in self.rest[:count]:
+                if word in self._unknown:
+                    raise UsageError(f"No such option: {word}. What is passed on comes after the {argument.label}.")
                 self._add(argument, word)
             self.rest = self.rest[count:]
         if self.rest and not self._forwards:

@@ -315,14 +315,18 @@ def _turns(turns: Sequence[Json], now: datetime, width: int) -> list[Line]:
 # --- why ---
 
 
+BEGUN = {"error": "stopped with an error at", "ended": "ended at"}
+"""How a sentence about a state begins, for states that are no activity."""
+
+
 def state_reasons(agent: Json, states: Sequence[Json], now: datetime, width: int) -> list[Line]:
     """The reasons for the current state, and the previous states, newest first."""
     width = min(width, MAX_WIDTH)
     since = agent["state_since"]
-    words = state_text(agent["state"], agent["waiting_for"])
+    begun = BEGUN.get(agent["state"]) or f"has been {state_text(agent['state'], agent['waiting_for'])} since"
     lines = hanging(
         line(Span(f"{shape(agent['state'])} {agent['name']}", agent["state"]), " "),
-        f"({title_of(agent['client'])}) has been {words} since {clock_time(since, now)} ({ago(since, now)}).",
+        f"({title_of(agent['client'])}) {begun} {clock_time(since, now)} ({ago(since, now)}).",
         width,
         indent=2,
     )
