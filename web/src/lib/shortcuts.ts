@@ -59,6 +59,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   view("e", "/efforts", "efforts"),
   view("s", "/search", "search"),
   view("a", "/activity", "activity"),
+  view("u", "/usage", "usage"),
   view("r", "/replay", "replay"),
   view("l", "/logging", "logging"),
   view(",", "/settings", "settings"),

@@ -35,6 +35,19 @@ const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute
 const HOUR_AND_MINUTE = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 
+const DAY_NAME = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short" });
+const SHORT_DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+
+/** A date (YYYY-MM-DD) in words: "Thu, Nov 19". */
+export function dayName(day: string): string {
+  return DAY_NAME.format(parseTime(`${day}T12:00`));
+}
+
+/** A date without its weekday: "Nov 19". */
+export function shortDay(day: string): string {
+  return SHORT_DAY.format(parseTime(`${day}T12:00`));
+}
+
 export function timeOfDay(time: string): string {
   return TIME_OF_DAY.format(parseTime(time));
 }
