@@ -64,6 +64,7 @@ from claude_headspace.outputs.prompt_queue import PromptQueue
 from claude_headspace.outputs.status_file import StatusFile
 from claude_headspace.outputs.tmux_colours import TmuxColours
 from claude_headspace.ports import Journal
+from claude_headspace.surfaces.api.agent_worktrees import CHANGE_ACTION, PLAN_ACTION, WorktreeKeeper
 from claude_headspace.surfaces.api.changes import ACTION as REPOSITORY_CHANGES
 from claude_headspace.surfaces.api.changes import RepositoryReader
 from claude_headspace.surfaces.api.metrics import Metrics
@@ -76,6 +77,7 @@ from claude_headspace.surfaces.auth.answer_links import AnswerLinks
 from claude_headspace.surfaces.auth.tokens import read_secret
 from claude_headspace.surfaces.client.running_daemon import read_daemon_file
 from claude_headspace.surfaces.live.follower import StreamFollower
+from claude_headspace.surfaces.live.screens import LocalScreens, Screens
 from claude_headspace.surfaces.live.stream import EventStream
 from claude_headspace.surfaces.read.model import ReadModel
 
@@ -145,9 +147,10 @@ def build_base(settings: Settings, paths: Paths, journal: Journal) -> Base:
 
 @dataclass(frozen=True)
 class Stream:
-    """The event stream. On a shared journal a follower publishes the messages of all daemons."""
+    """What is sent live: events, and screens. On a shared journal a follower publishes the messages of all daemons."""
 
     events: EventStream
+    screens: Screens
     follower: StreamFollower | None = None
     listener: CommitListener | None = None
 
@@ -161,11 +164,15 @@ def build_stream(base: Base) -> Stream:
     """Create the stream."""
     journal, settings = base.journal, base.settings
     events = EventStream(journal, lambda: settings.heartbeat_seconds, is_shared=journal.is_shared)
+    local = LocalScreens(journal.agent, base.host, base.redactor.text)
+    screens = Screens(local.read, lambda: settings.heartbeat_seconds)
     if not journal.is_shared:
-        return Stream(events)
+        return Stream(events, screens)
     follower = StreamFollower(journal, events, base.changes.publish_messages)
     lease = HostLease(base.host, base.secret + uuid.getnode().to_bytes(8))  # a copy of the home is another machine
-    return Stream(events, follower, CommitListener(database_url(settings, base.paths), lease, follower.read_soon))
+    return Stream(
+        events, screens, follower, CommitListener(database_url(settings, base.paths), lease, follower.read_soon)
+    )
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
@@ -311,10 +318,13 @@ def build_outputs(base: Base, inputs: Inputs, hooks: Hooks, read: ReadModel) -> 
     pane_input, links = PaneInput(), AnswerLinks(base.secret, base.settings.public_url)
     terminal = TerminalInput(read, engine, pane_input, base.redactor.text)
     requests = WaitRequests(read, hooks.held, base.redactor, host)
+    worktrees = WorktreeKeeper(read, engine)
     handlers: dict[str, Handler] = {
         "send": terminal.type_text,
         "interrupt": terminal.press_escape,
         "stop": ClientStopper(read, engine, pane_input).stop,
+        PLAN_ACTION: worktrees.plan,
+        CHANGE_ACTION: worktrees.change,
         REQUEST_ACTION: requests.handle,
         REPOSITORY_CHANGES: RepositoryReader(base.redactor.text).read,
     }

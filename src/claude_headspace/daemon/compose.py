@@ -156,6 +156,7 @@ class Daemon:
             self.base.host,
             lambda reference: msgspec.to_builtins(agents.view(reference)),
             names,
+            self.base.settings.worktree_directory,
         )
 
     def _api(self, installation: Installation) -> ApiContext:
@@ -172,6 +173,7 @@ class Daemon:
                 Changes(self.read, outputs.remote_actions, base.host),
                 PendingPrompts(engine, base.redactor.text),
                 self._launcher(),
+                self.stream.screens,
             ),
             answers=Answers(self.read.waits, engine, outputs.wait_details),
             notifier=outputs.notifier,

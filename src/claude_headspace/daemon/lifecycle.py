@@ -176,6 +176,7 @@ class Lifecycle:
     def release_clients(self) -> None:
         """End the streams and the held hooks, before the server waits for its connections."""
         self.stream.events.close()
+        self.stream.screens.close()
         self.hooks.held.close()
 
     async def _stop(self) -> None:

@@ -66,6 +66,8 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether a client is ended with signals at once."""
     when_idle: bool = False
     """Whether it is a pending prompt: it is refused unless the agent is idle."""
+    after_error: bool = False
+    """Whether it continues a turn that an error stopped: it is refused unless the agent is still stopped."""
 
 
 Handler = Callable[[Agent, Action], Awaitable[Any]]

@@ -84,6 +84,16 @@ class StopRequested(Act, frozen=True, kw_only=True):
     via: str = ""
 
 
+class WorktreeChangeDone(Act, frozen=True, kw_only=True):
+    """A person merged, rebased or removed the agent's git worktree through Headspace."""
+
+    what: str = ""
+    text: str = ""
+    """The result, as a sentence."""
+    by: str = ""
+    via: str = ""
+
+
 class AgentArchived(Act, frozen=True, kw_only=True):
     """A person took the ended agent off the board, or put it back."""
 
@@ -199,6 +209,10 @@ class PromptScheduled(Act, frozen=True, kw_only=True):
     by: str = ""
     via: str = ""
     keep_draft: bool = False
+    not_before: int = 0
+    """When it may be sent at the earliest, in microseconds since 1970; 0: as soon as the agent is idle."""
+    after_error: bool = False
+    """Whether it continues a turn that an error stopped. It is cancelled if the agent continues without it."""
 
 
 class PromptDelayed(Act, frozen=True, kw_only=True):

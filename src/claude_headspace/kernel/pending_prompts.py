@@ -6,6 +6,8 @@ has a summary without secrets.
 Rules
 - A prompt is typed or cancelled, never both: the events `TextTyped` and `PromptCancelled` have the same delivery id
   (`send_delivery`), so the first one counts.
+- A prompt after an error (`after_error`) continues a turn that an error stopped, perhaps not before a time: when a rate
+  limit ends. It is cancelled when the agent continues without it.
 - A prompt leaves the queue when its client has confirmed it, or when a person cancels it. One that was not confirmed,
   or could not be typed, stays with the problem and is not typed again.
 """
@@ -28,6 +30,10 @@ class PendingPrompt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     by: str = ""
     via: str = ""
     keep_draft: bool = False
+    not_before: Micros = 0
+    """When it may be sent at the earliest."""
+    after_error: bool = False
+    """Whether it continues a turn that an error stopped."""
     typed_at: Micros = 0
     """When it was typed; 0: it waits."""
     obstacle: str = ""

@@ -13,11 +13,26 @@ from claude_headspace.outputs import tmux
 READ_SECONDS = 2.0
 
 
+SIZE_FORMAT = "\t#{pane_width}\t#{cursor_y}\t#{cursor_x}\t#{cursor_flag}"
+"""The fields after those of a `Pane`."""
+
+
+class Cursor(NamedTuple):
+    """Where the cursor is."""
+
+    row: int
+    column: int
+
+
 class PaneScreen(NamedTuple):
     """The text of a pane, with its colours as escape sequences. The styles of a line continue on the next one."""
 
     pane: tmux.Pane
     text: str
+    width: int
+    """In columns."""
+    cursor: Cursor | None
+    """None if it is hidden."""
 
 
 def read_agent_screen(
@@ -31,16 +46,19 @@ def read_agent_screen(
     start = ("-S", f"-{history}") if history else ()
     output = _run(socket, pane_id, ["capture-pane", "-p", "-e", *start, "-t", pane_id])
     first, _, text = output.partition("\n")
-    pane = tmux.parse_pane(socket, first)
+    described, *size = first.rsplit("\t", SIZE_FORMAT.count("\t"))
+    pane = tmux.parse_pane(socket, described)
     if pane is None or pane.id != pane_id:
         raise tmux.pane_gone(pane_id)
-    return PaneScreen(tmux.require_client(pane, name, pid), text)
+    width, row, column, is_visible = map(int, size)
+    cursor = Cursor(row, column) if is_visible else None
+    return PaneScreen(tmux.require_client(pane, name, pid), text, width, cursor)
 
 
 def _run(socket: str, pane_id: str, capture: list[str]) -> str:
     """The description of a pane on the first line, then its text."""
     server = ["-S", socket] if socket else []
-    describe = ["display-message", "-p", "-t", pane_id, tmux.PANE_FORMAT]
+    describe = ["display-message", "-p", "-t", pane_id, tmux.PANE_FORMAT + SIZE_FORMAT]
     try:
         done = subprocess.run(
             ["tmux", *server, *describe, ";", *capture], capture_output=True, timeout=READ_SECONDS, check=False

@@ -5,6 +5,8 @@ Rules
   agent is idle again.
 - Idle means: no turn, no question, no dialog, no error, and no turn that the client starts by itself.
 - While the prompt cannot be typed (a draft, a person who types), it waits, and the reason is recorded.
+- A prompt after an error is sent while the agent is stopped by it, when its time has come. If the agent continues
+  without it, it is cancelled.
 - If the agent ends, its prompts are not sent: a resumed conversation must not begin with an old prompt.
 - Without pending prompts nothing runs. While an agent works, its next change is awaited.
 - A prompt whose result was not recorded, because the daemon stopped, is not typed again. The log shows whether the
@@ -21,7 +23,7 @@ import structlog
 
 from claude_headspace.background import Loop
 from claude_headspace.errors import HeadspaceError
-from claude_headspace.kernel.acts import PromptDelayed, PromptFinished, PromptScheduled
+from claude_headspace.kernel.acts import PromptCancelled, PromptDelayed, PromptFinished, PromptScheduled
 from claude_headspace.kernel.agent import Agent, AgentState
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.pending_prompts import PendingPrompt, schedule_delivery, send_delivery
@@ -42,6 +44,8 @@ MAX_RETRY_SECONDS = 10.0
 MAX_AGE: Micros = 24 * 3600 * SECOND
 """How long ago an agent may have ended whose prompts are not given up yet."""
 
+SELF = "headspace"
+"""Who cancels a prompt that is not needed any more."""
 ENDED = "The agent ended before it was sent."
 UNCONFIRMED = "It was typed, but the client did not confirm it."
 INTERRUPTED = "The daemon stopped while it was typed, and the client did not report it."
@@ -150,11 +154,15 @@ class PromptQueue(Loop):
 
     def _seconds_to_wait(self) -> float | None:
         """How long to wait for a change; None: as long as it takes."""
-        return self._retry_seconds if any(map(_needs_work, self._agents.values())) else None
+        now = self._clock()
+        if any(_needs_work(agent, now) for agent in self._agents.values()):
+            return self._retry_seconds
+        times = [each.not_before for agent in self._agents.values() for each in open_prompts(agent)[:1]]
+        return min(((each - now) / SECOND for each in times if each > now), default=None)
 
     def _is_due(self, agent: Agent) -> bool:
         now = self._clock()
-        return _needs_work(agent) and now >= max(self._ready_at, self._pauses.get(agent.id, (0, 0.0))[0])
+        return _needs_work(agent, now) and now >= max(self._ready_at, self._pauses.get(agent.id, (0, 0.0))[0])
 
     def _start(self, agent_id: str) -> None:
         task = asyncio.create_task(self._advance(agent_id), name=f"pending prompt of {agent_id}")
@@ -180,7 +188,9 @@ class PromptQueue(Loop):
             await self._finish(agent, prompt, ENDED)
         elif not text:
             await self._finish(agent, prompt, NO_TEXT)
-        elif is_at_rest(agent) and self._has_settled(agent):
+        elif prompt.after_error and agent.state is not AgentState.ERROR:
+            await self._cancel(agent, prompt)
+        elif _may_be_sent(agent, prompt, self._clock()) and self._has_settled(agent):
             await self._send(agent, prompt, text)
 
     def _has_settled(self, agent: Agent) -> bool:
@@ -219,6 +229,11 @@ class PromptQueue(Loop):
         received = typed is not None and await self._sender.was_received(agent, text, typed.seq)
         await self._finish(agent, prompt, "" if received else INTERRUPTED)
 
+    async def _cancel(self, agent: Agent, prompt: PendingPrompt) -> None:
+        """The agent continued without a prompt that should have continued its stopped turn."""
+        act = PromptCancelled(prompt_id=prompt.id, by=SELF, via=SELF)
+        await self._recorder.record(act, agent.id, delivery_id=send_delivery(prompt.id))
+
     async def _finish(self, agent: Agent, prompt: PendingPrompt, reason: str) -> None:
         await self._recorder.record(PromptFinished(prompt_id=prompt.id, reason=reason), agent.id)
 
@@ -240,9 +255,23 @@ def open_prompts(agent: Agent) -> tuple[PendingPrompt, ...]:
     return tuple(each for each in agent.pending_prompts if not each.problem)
 
 
-def _needs_work(agent: Agent) -> bool:
+def _needs_work(agent: Agent, now: Micros) -> bool:
     """Whether something is to be done now, or soon without another change of the agent."""
-    return agent.ended_at is not None or is_at_rest(agent) or any(each.typed_at for each in open_prompts(agent))
+    prompts = open_prompts(agent)
+    if agent.ended_at is not None or any(each.typed_at for each in prompts):
+        return True
+    first = prompts[0]
+    return _may_be_sent(agent, first, now) or (first.after_error and agent.state is not AgentState.ERROR)
+
+
+def _may_be_sent(agent: Agent, prompt: PendingPrompt, now: Micros) -> bool:
+    """Whether the time of a prompt has come, and the agent is ready for it."""
+    return now >= prompt.not_before and may_send(agent, after_error=prompt.after_error)
+
+
+def may_send(agent: Agent, *, after_error: bool) -> bool:
+    """Whether a pending prompt can be sent: the agent is idle, or still stopped by the error that it follows."""
+    return is_at_rest(agent) or (after_error and agent.state is AgentState.ERROR)
 
 
 def is_at_rest(agent: Agent) -> bool:

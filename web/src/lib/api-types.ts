@@ -1676,6 +1676,136 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RetryView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Retrying"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Sent"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/launches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LaunchOffers"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/launches/directory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    path?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["DirectoryView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/start": {
         parameters: {
             query?: never;
@@ -1788,6 +1918,102 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/worktree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["WorktreePlan"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WorktreeChange"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["WorktreeChanged"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent}/screen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    agent: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2836,6 +3062,8 @@ export interface components {
             by: string;
             via: string;
             status: string;
+            not_before: string | null;
+            after_error: boolean;
             reason: string;
         };
         NoteView: {
@@ -3250,6 +3478,66 @@ export interface components {
             path: string;
             url: string;
             details: components["schemas"]["ShareView"];
+        };
+        RetryView: {
+            problem: string;
+            text: string;
+            repeats: boolean;
+            limit: string;
+            limit_ends_at: string | null;
+        };
+        LaunchOffers: {
+            host: string;
+            problem: string;
+            hint: string;
+            clients: components["schemas"]["ClientOffer"][];
+            projects: components["schemas"]["ProjectOffer"][];
+        };
+        ClientOffer: {
+            name: string;
+            title: string;
+            problem: string;
+            hint: string;
+            mission_problem: string;
+            permission_modes: string[];
+            models: string[];
+        };
+        ProjectOffer: {
+            name: string;
+            directory: string;
+        };
+        DirectoryView: {
+            directory: string;
+            problem: string;
+            hint: string;
+            /** @default  */
+            worktree_problem?: string;
+            /** @default null */
+            branch?: string | null;
+            /** @default [] */
+            branches?: string[];
+            /** @default 0 */
+            uncommitted?: number;
+        };
+        WorktreePlan: {
+            branch: string;
+            path: string;
+            status: string;
+            removal: components["schemas"]["RemovalView"];
+            directory_removal: components["schemas"]["RemovalView"];
+        };
+        RemovalView: {
+            /** @default [] */
+            deletes?: string[];
+            /** @default [] */
+            ignored?: string[];
+            /** @default  */
+            problem?: string;
+            /** @default  */
+            hint?: string;
+        };
+        WorktreeChanged: {
+            text: string;
         };
         MissionOverview: {
             id: string;
@@ -3709,6 +3997,12 @@ export interface components {
             seconds?: number;
         };
         "claude_headspace.surfaces.api.endpoints.shares.Empty": Record<string, unknown>;
+        Retrying: {
+            /** @default  */
+            at?: string;
+            /** @default  */
+            id?: string;
+        };
         Starting: {
             directory: string;
             /** @default claude-code */
@@ -3723,6 +4017,10 @@ export interface components {
             permission_mode?: string;
             /** @default  */
             role?: string;
+            /** @default null */
+            worktree?: string | null;
+            /** @default null */
+            base?: string | null;
         };
         Forking: {
             /** @default  */
@@ -3737,6 +4035,20 @@ export interface components {
         Resuming: {
             /** @default  */
             prompt?: string;
+            /** @default  */
+            model?: string;
+            /** @default  */
+            permission_mode?: string;
+        };
+        WorktreeChange: {
+            /** @enum {unknown} */
+            what: "merge" | "rebase" | "remove";
+            /** @default false */
+            committed?: boolean;
+            /** @default false */
+            keep_branch?: boolean;
+            /** @default [] */
+            ignored?: string[];
         };
         NewMission: {
             goal: string;
@@ -3754,6 +4066,12 @@ export interface components {
             client?: string;
             /** @default null */
             role?: string | null;
+            /** @default false */
+            start?: boolean;
+            /** @default  */
+            model?: string;
+            /** @default  */
+            permission_mode?: string;
         };
         Finishing: {
             /**

@@ -31,6 +31,13 @@ export type StateChange = Reply<"/api/agents/{agent}/evidence">[number];
 export type ToolCall = Reply<"/api/agents/{agent}/calls">[number];
 export type UsageSample = Reply<"/api/agents/{agent}/usage">[number];
 
+export type LaunchOffers = Reply<"/api/launches">;
+export type ClientOffer = LaunchOffers["clients"][number];
+export type DirectoryOffer = Required<Reply<"/api/launches/directory">>;
+export type WorktreePlan = Reply<"/api/agents/{agent}/worktree">;
+export type Retry = Reply<"/api/agents/{agent}/retry">;
+export type PendingPrompt = Agent["pending_prompts"][number];
+
 export type Changes = Reply<"/api/agents/{agent}/changes">;
 export type ChangedFile = Changes["files"][number];
 export type Commit = Changes["commits"][number];

@@ -233,6 +233,7 @@ HANDLERS: dict[type, Callable[[Change, Meta, Any], None]] = {
     facts.RemoteActionStep: agent_acts.remote_action_step,
     acts.AgentImported: agent_acts.agent_imported,
     acts.StopRequested: agent_acts.stop_requested,
+    acts.WorktreeChangeDone: agent_acts.recorded_only,
     acts.AgentArchived: agent_acts.agent_archived,
     facts.Observed: attributes.observed,
     facts.Several: _several,

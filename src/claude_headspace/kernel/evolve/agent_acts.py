@@ -65,7 +65,9 @@ def agent_seen(change: Change, meta: Meta, _fact: acts.AgentSeen) -> None:
     change.agent.seen_at = max(change.agent.seen_at, meta.at)
 
 
-def recorded_only(_change: Change, _meta: Meta, _fact: acts.EscPressed | acts.TypingFailed) -> None:
+def recorded_only(
+    _change: Change, _meta: Meta, _fact: acts.EscPressed | acts.TypingFailed | acts.WorktreeChangeDone
+) -> None:
     """Change nothing. The client reports the resulting prompt itself, so that one message is never two turns."""
 
 

@@ -20,6 +20,8 @@ def prompt_scheduled(change: Change, meta: Meta, fact: acts.PromptScheduled) -> 
             by=short(fact.by),
             via=short(fact.via),
             keep_draft=fact.keep_draft,
+            not_before=fact.not_before,
+            after_error=fact.after_error,
         )
         change.agent.pending_prompts = (*pending, prompt)
 

@@ -127,6 +127,10 @@ class PendingPromptView(msgspec.Struct, frozen=True):
     via: str
     status: str
     """`waiting`, `sending`, or `failed`: it is not sent again."""
+    not_before: Time | None
+    """When it is sent at the earliest."""
+    after_error: bool
+    """Whether it continues a turn that an error stopped."""
     reason: str
     """Why it waits although the agent is idle, or why it failed."""
 
@@ -358,7 +362,12 @@ def pending_prompt_view(prompt: PendingPrompt) -> PendingPromptView:
     """A pending prompt."""
     status = "failed" if prompt.problem else "sending" if prompt.typed_at else "waiting"
     return view_of(
-        PendingPromptView, prompt, at=iso(prompt.at), status=status, reason=prompt.problem or prompt.obstacle
+        PendingPromptView,
+        prompt,
+        at=iso(prompt.at),
+        not_before=optional_iso(prompt.not_before or None),
+        status=status,
+        reason=prompt.problem or prompt.obstacle,
     )
 
 

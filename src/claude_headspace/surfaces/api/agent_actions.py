@@ -1,4 +1,4 @@
-"""Actions on agents: register, resume or end one, record what happened to it, type into its terminal, read its changes.
+"""Actions on agents: register, resume or end one, record what happened to it, use its terminal, read its changes.
 
 Every action is stored as an event of the agent, with the person who did it.
 """
@@ -17,13 +17,16 @@ from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.envelope import Observations
 from claude_headspace.outputs.pane_input import validate_text
 from claude_headspace.ports import Recorder
+from claude_headspace.surfaces.api.agent_worktrees import CHANGE_ACTION, PLAN_ACTION
 from claude_headspace.surfaces.api.changes import Changes
 from claude_headspace.surfaces.api.pending_prompts import PendingPrompts
 from claude_headspace.surfaces.api.stop import Stopped
 from claude_headspace.surfaces.api.terminal_input import Interrupted, Sent
 from claude_headspace.surfaces.auth.requester import Requester
 from claude_headspace.surfaces.launch.detached import Launcher
+from claude_headspace.surfaces.live.screens import Screens
 from claude_headspace.surfaces.text.names import check_name
+from claude_headspace.surfaces.worktrees.of_agent import WorktreeChange, WorktreeChanged, WorktreePlan
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class AgentActions:
     changes: Changes
     prompts: PendingPrompts
     launcher: Launcher
+    screens: Screens
 
     async def record(self, act: Act, agent_id: str, *, actor: str | None = None) -> Agent:
         """Store an act on an agent; the agent afterwards."""
@@ -96,6 +100,15 @@ class AgentActions:
         """End the agent's client, on the agent's host."""
         action = Action("stop", requester.name, requester.via, force=force)
         return await self.remote_actions.do(agent, action, Stopped)
+
+    async def plan_worktree(self, agent: Agent) -> WorktreePlan:
+        """What can be done with the agent's worktree, on the agent's host."""
+        return await self.remote_actions.do(agent, Action(PLAN_ACTION, "headspace", "api"), WorktreePlan)
+
+    async def change_worktree(self, agent: Agent, change: WorktreeChange, requester: Requester) -> WorktreeChanged:
+        """Merge, rebase or remove the agent's worktree, on the agent's host."""
+        action = Action(CHANGE_ACTION, requester.name, requester.via, msgspec.json.encode(change).decode())
+        return await self.remote_actions.do(agent, action, WorktreeChanged)
 
 
 def check_ended(agent: Agent) -> None:

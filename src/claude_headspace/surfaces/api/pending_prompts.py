@@ -16,6 +16,7 @@ from claude_headspace.engine.remote_actions import Action
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.acts import PromptCancelled, PromptScheduled
 from claude_headspace.kernel.agent import Agent
+from claude_headspace.kernel.envelope import Micros
 from claude_headspace.kernel.pending_prompts import (
     MAX_PENDING,
     MAX_SUMMARY_CHARS,
@@ -47,9 +48,16 @@ class PendingPrompts:
         self._redact = redact
 
     async def schedule(
-        self, agent: Agent, text: str, prompt_id: str, requester: Requester, *, keep_draft: bool = False
+        self,
+        agent: Agent,
+        text: str,
+        prompt_id: str,
+        requester: Requester,
+        *,
+        keep_draft: bool = False,
+        retry_at: Micros | None = None,
     ) -> Sent:
-        """Add a prompt to the agent's queue. Idempotent per id."""
+        """Add a prompt to the agent's queue. Idempotent per id. `retry_at`: when it continues a stopped turn."""
         text = validate_text(text)
         _require_schedulable(agent, keep_draft=keep_draft)
         act = PromptScheduled(
@@ -59,6 +67,8 @@ class PendingPrompts:
             by=requester.name,
             via=requester.via,
             keep_draft=keep_draft,
+            not_before=retry_at or 0,
+            after_error=retry_at is not None,
         )
         outcome = await self._recorder.record(act, agent.id, delivery_id=schedule_delivery(prompt_id))
         return Sent("duplicate" if outcome.duplicate else "pending", agent.id, agent.name, prompt_id=prompt_id)
@@ -118,7 +128,8 @@ class PendingPromptSender:
     async def send(self, agent: Agent, prompt: PendingPrompt, text: str) -> bool | None:
         """Type a prompt. Returns whether the client confirmed it; None if it was cancelled. Raises `Refused`."""
         await self._pane_input.refuse_while_typing(agent)
-        action = Action("send", prompt.by, prompt.via, text, prompt.id, prompt.keep_draft, when_idle=True)
+        options = {"when_idle": True, "after_error": prompt.after_error}
+        action = Action("send", prompt.by, prompt.via, text, prompt.id, prompt.keep_draft, **options)
         sent = await self._terminal.type_text(agent, action)
         return None if sent.status == "duplicate" else sent.status == "confirmed"
 

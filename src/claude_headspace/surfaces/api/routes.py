@@ -25,8 +25,11 @@ from claude_headspace.surfaces.api.endpoints import (
     plate_spinner,
     push,
     shares,
+    retries,
+    screens,
     usage,
     waits,
+    worktrees,
 )
 from claude_headspace.surfaces.api.openapi import Endpoint
 
@@ -40,7 +43,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *usage.endpoints,
     *agent_actions.endpoints,
     *shares.endpoints,
+    *retries.endpoints,
     *launches.endpoints,
+    *worktrees.endpoints,
+    *screens.endpoints,
     *missions.endpoints,
     *efforts.endpoints,
     *notifications.endpoints,

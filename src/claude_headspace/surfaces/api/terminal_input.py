@@ -34,7 +34,7 @@ from claude_headspace.outputs.pane_input import (
     require_ready,
     validate_text,
 )
-from claude_headspace.outputs.prompt_queue import is_at_rest
+from claude_headspace.outputs.prompt_queue import may_send
 from claude_headspace.outputs.tmux import Refused
 from claude_headspace.ports import Recorder
 from claude_headspace.surfaces.read.model import ReadModel
@@ -88,7 +88,7 @@ class TerminalInput:
         async with self._pane_input.lock(agent):
             agent = await self._when_started(agent)
             require_ready(agent)
-            if action.when_idle and not is_at_rest(agent):
+            if action.when_idle and not may_send(agent, after_error=action.after_error):
                 raise Refused("not_idle", f"{agent.name} is not idle any more.", "The prompt waits until it is.")
             await self._pane_input.check_input(agent, keep_draft=action.keep_draft)
             after = await asyncio.to_thread(self._read.events.last_seq, agent.id)

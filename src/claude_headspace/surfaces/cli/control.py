@@ -12,8 +12,9 @@ from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, examples
 from claude_headspace.surfaces.client.api_client import ApiClient
+from claude_headspace.surfaces.launch.demo import refuse_in_demo
 from claude_headspace.surfaces.text.labels import interrupt_result
-from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
+from claude_headspace.surfaces.tui.actions import TerminalActions
 
 
 @examples("headspace jump calm-otter")

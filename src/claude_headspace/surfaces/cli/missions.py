@@ -5,23 +5,15 @@ from typing import Annotated
 
 from claude_headspace.clients.capabilities import find_client, require
 from claude_headspace.clients.catalog import DEFAULT
-from claude_headspace.clients.client import Capability, Client
+from claude_headspace.clients.client import Capability
 from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
-from claude_headspace.kernel.mission.messages import worker_prompt
-from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, ForwardedArguments, Option
 from claude_headspace.surfaces.cli.options import AsJson, complete_agents, examples, now, read_text
 from claude_headspace.surfaces.cli.presentation.missions import mission_lines, mission_started, mission_table
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
-from claude_headspace.surfaces.launch.start_client import (
-    Job,
-    find_program,
-    open_session,
-    tmux_name,
-    worker_environment,
-)
+from claude_headspace.surfaces.launch.detached import NOT_STARTED, Launcher, NewAgent, local_launcher
 
 MissionArgument = Annotated[str, Argument("MISSION", help="Id, id prefix, or name of the worker.")]
 OUTCOMES = ("succeeded", "failed", "abandoned")
@@ -60,15 +52,15 @@ def start(
     """
     api, chosen = ApiClient.local(), find_client(client)
     require(chosen.name, Capability.MISSION)
+    launcher, text = local_launcher(find_paths(), api), read_text(goal)
+    worker = NewAgent(directory=str(Path.cwd()), client=chosen.name, prompt=text, arguments=tuple(arguments))
     if not record:
-        find_program(chosen)
-        tmux.require_tmux()
+        launcher.check_worker(worker)
     mode = "background" if background else "mission"
-    text = read_text(goal)
     mission = api.start_mission(
-        text, str(Path.cwd()), mode, conversation=conversation, name=name, role=role, client=chosen.name
+        text, worker.directory, mode, conversation=conversation, name=name, role=role, client=chosen.name
     )
-    session = None if record else _start_worker(api, chosen, mission, text, arguments)
+    session = None if record else _start_worker(api, launcher, mission, worker)
     if as_json:
         output.write_json({**mission, "tmux_session": session})
         return
@@ -76,25 +68,13 @@ def start(
     output.screen().show(mission_started(mission, session), then=then)
 
 
-def _start_worker(api: ApiClient, client: Client, mission: Json, goal: str, arguments: list[str]) -> str:
+def _start_worker(api: ApiClient, launcher: Launcher, mission: Json, worker: NewAgent) -> str:
     """Start the worker in a new tmux session. If that fails, the mission is abandoned."""
-    worker = mission["workers"][0]["name"]
-    given = [
-        "run",
-        client.name,
-        "--here",
-        f"--mission={mission['id']}",
-        f"--mode={mission['mode']}",
-        f"--prompt={worker_prompt(goal)}",
-        *["--headless"] * (mission["mode"] == "background"),
-        *arguments,
-    ]
     try:
-        open_session(find_paths(), tmux_name(worker), Job(given, worker_environment()), str(Path.cwd()))
+        return launcher.work_on(mission, worker)
     except HeadspaceError as error:
-        api.finish_mission(mission["id"], "abandoned", f"it could not be started: {error.message}")
+        api.finish_mission(mission["id"], "abandoned", f"{NOT_STARTED} {error.message}")
         raise
-    return tmux_name(worker)
 
 
 @examples("headspace mission list", "headspace mission list --all --json | jq '.[].goal'")

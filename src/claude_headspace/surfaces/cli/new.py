@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,18 +11,19 @@ from claude_headspace.clients.command_lines import chosen_options, split_client
 from claude_headspace.config import find_paths
 from claude_headspace.errors import BadRequest
 from claude_headspace.surfaces.cli import output
+from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, ForwardedArguments, Option
 from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples, read_text
 from claude_headspace.surfaces.cli.run import run
 from claude_headspace.surfaces.cli.stop import Yes, confirm_or_refuse, find_exactly
-from claude_headspace.surfaces.cli.worktree_run import BaseOption, WorktreeOption, enter_worktree, undo_if_refused
+from claude_headspace.surfaces.cli.worktree_run import BaseOption, WorktreeOption
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
-from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
-from claude_headspace.surfaces.launch.start_client import find_program
+from claude_headspace.surfaces.launch.demo import refuse_in_demo
+from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher, require_directory
 from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import stop_result
-from claude_headspace.surfaces.tui.actions import TerminalActions, refuse_in_demo
+from claude_headspace.surfaces.tui.actions import TerminalActions
 
 Name = Annotated[str, Option("--name", help="Name of the agent; default: generated.")]
 Prompt = Annotated[str, Option("--prompt", help="First prompt; - reads standard input.")]
@@ -61,9 +63,9 @@ def new(
     client, forwarded = split_client(arguments)
     directory, text = str(project.expanduser().resolve()), read_text(prompt)
     options = chosen_options(client.name, model, permission_mode)
-    _require_directory(directory)
-    os.chdir(directory)
+    require_directory(directory)
     if here:
+        os.chdir(directory)
         run(
             ForwardedArguments([client.name, *options, *forwarded]),
             name,
@@ -73,25 +75,19 @@ def new(
             base=base,
             here=True,
         )
-    api = ApiClient.local()
-    find_program(client)
-    launcher = local_launcher(find_paths(), api)
-    if name:
-        launcher.require_free(name)  # before a worktree is created
-    place = enter_worktree(api, worktree, base) if worktree is not None else None
     wanted = NewAgent(
-        directory=str(Path.cwd()),
+        directory=directory,
         client=client.name,
-        name=name or (place.agent_name if place else ""),
-        worktree=place.branch if place else "",
+        name=name,
+        worktree=worktree,
+        base=base,
         prompt=text,
         model=model,
         permission_mode=permission_mode,
         role=role,
         arguments=tuple(forwarded),
     )
-    with undo_if_refused(place):
-        made = launcher.new(wanted)
+    made = local_launcher(find_paths(), ApiClient.local()).new(wanted, partial(echo, is_error=True))
     _show(made, "was started", as_json=as_json, attach=attach)
 
 
@@ -162,11 +158,6 @@ def _restart(api: ApiClient, agent: Json, *, yes: bool) -> Json:
         if stopped["state"] != "ended":
             raise BadRequest("not_ended", stop_result(stopped), "Nothing was started.")
     return local_launcher(find_paths(), api).resume(api.agent(agent["id"]))
-
-
-def _require_directory(path: str) -> None:
-    if not Path(path).is_dir():
-        raise BadRequest("no_directory", f"There is no directory {path}.", "Nothing was started.")
 
 
 def _show(agent: Json, what: str, *, as_json: bool, attach: bool) -> None:

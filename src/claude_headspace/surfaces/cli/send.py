@@ -24,9 +24,9 @@ from claude_headspace.surfaces.cli.options import (
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.saved_prompts import SavedPrompts
 from claude_headspace.surfaces.client.several_agents import AgentResult, send_to_all
+from claude_headspace.surfaces.launch.demo import refuse_in_demo
 from claude_headspace.surfaces.text.formatting import Json, clean_text
 from claude_headspace.surfaces.text.labels import send_result
-from claude_headspace.surfaces.tui.actions import refuse_in_demo
 
 
 def complete_saved(incomplete: str) -> list[str]:

@@ -13,9 +13,9 @@ from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.choose import choose_agent
 from claude_headspace.surfaces.cli.options import AgentArgument, AsJson, complete_agents, examples
 from claude_headspace.surfaces.client.api_client import ApiClient, Json
+from claude_headspace.surfaces.launch.demo import refuse_in_demo
 from claude_headspace.surfaces.text.formatting import clean_text
 from claude_headspace.surfaces.text.labels import stop_result
-from claude_headspace.surfaces.tui.actions import refuse_in_demo
 
 Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
 

@@ -6,28 +6,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from claude_headspace.clients.capabilities import named_client
 from claude_headspace.config import find_paths, load_settings
 from claude_headspace.errors import HeadspaceError
 from claude_headspace.inputs.repository.worktrees import Worktree, WorktreeStatus, read_status
-from claude_headspace.kernel.names import VALID_NAME
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.echo import echo
 from claude_headspace.surfaces.cli.arguments.parameters import Option
-from claude_headspace.surfaces.cli.presentation.worktrees import (
-    integrated_text,
-    removal_lines,
-    removed_text,
-    status_text,
-)
+from claude_headspace.surfaces.cli.presentation.worktrees import removal_lines
 from claude_headspace.surfaces.client.api_client import ApiClient
-from claude_headspace.surfaces.worktrees.checkout import Checkout, explained
-from claude_headspace.surfaces.worktrees.create import Prepared, prepare_worktree
+from claude_headspace.surfaces.worktrees.checkout import explained
 from claude_headspace.surfaces.worktrees.find import worktree_at
 from claude_headspace.surfaces.worktrees.integrate import merge, rebase
+from claude_headspace.surfaces.worktrees.place import Place, prepare_place, removed_if_refused
 from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
+from claude_headspace.surfaces.worktrees.texts import integrated_text, removed_text, status_text
 
 
 def _is_name(word: str) -> bool:
@@ -52,51 +47,26 @@ KeepWorktreeOption = Annotated[
 ]
 
 
-class Place(NamedTuple):
-    """The worktree of an agent."""
-
-    path: str
-    branch: str
-    is_new: bool
-    agent_name: str
-    """The branch if it can be the name of the agent; otherwise empty."""
-
-
 def enter_worktree(api: ApiClient, name: str, base: str | None) -> Place:
     """Prepare a worktree, and make it the current directory: the same subdirectory, if it exists there."""
-    here = Path.cwd()
-    prepared = prepare_worktree(str(here), name, base, load_settings(find_paths()).worktree_directory)
-    top = Path(Checkout(str(here)).read("rev-parse", "--show-toplevel"))
-    inner = here.resolve().relative_to(top.resolve())
-    directory = Path(prepared.path, inner)
-    os.chdir(directory if directory.is_dir() else prepared.path)
-    for each in (_created_text(prepared), *prepared.notes):
-        echo(each, is_error=True)
-    return Place(prepared.path, prepared.branch, prepared.is_new, _agent_name(api, prepared.branch))
-
-
-def _created_text(prepared: Prepared) -> str:
-    verb = "New worktree" if prepared.is_new else "Existing worktree"
-    return f"{verb} {prepared.path}, branch {prepared.branch}."
-
-
-def _agent_name(api: ApiClient, branch: str) -> str:
-    name = branch.rpartition("/")[2].lower()
     taken = {agent["name"] for agent in api.agents(include_old=True)}
-    return name if VALID_NAME.fullmatch(name) and name not in taken else ""
+    place = prepare_place(str(Path.cwd()), name, base, load_settings(find_paths()).worktree_directory, taken)
+    os.chdir(place.directory)
+    for each in place.notes:
+        echo(each, is_error=True)
+    return place
 
 
 @contextmanager
 def undo_if_refused(place: Place | None) -> Iterator[None]:
-    """Remove a worktree that was just created if its agent cannot be started."""
-    try:
-        yield
-    except HeadspaceError:
-        if place is not None and place.is_new:
-            os.chdir(worktree_at(place.path).repository)
-            with suppress(HeadspaceError):
-                remove(plan_removal(worktree_at(place.path)))
-        raise
+    """Remove a worktree that was just created, and is the current directory, if its agent cannot be started."""
+    with removed_if_refused(place):
+        try:
+            yield
+        except HeadspaceError:
+            if place is not None and place.is_new:
+                os.chdir(worktree_at(place.path).repository)
+            raise
 
 
 CHOICES = {"m": "merge", "r": "rebase", "d": "remove", "": "keep", "k": "keep"}

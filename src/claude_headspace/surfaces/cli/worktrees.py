@@ -9,17 +9,14 @@ from claude_headspace.inputs.repository.worktrees import Worktree, list_worktree
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
-from claude_headspace.surfaces.cli.presentation.worktrees import (
-    integrated_text,
-    removal_lines,
-    removed_text,
-    worktree_table,
-)
+from claude_headspace.surfaces.cli.presentation.worktrees import removal_lines, worktree_table
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.worktrees.checkout import explained, refuse
+from claude_headspace.surfaces.worktrees.checkout import explained
 from claude_headspace.surfaces.worktrees.find import agents_in, find_worktree
 from claude_headspace.surfaces.worktrees.integrate import Integrated, merge, rebase
+from claude_headspace.surfaces.worktrees.of_agent import refuse_running, refuse_working
 from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
+from claude_headspace.surfaces.worktrees.texts import integrated_text, removed_text
 
 
 def complete_worktrees(incomplete: str) -> list[str]:
@@ -93,10 +90,7 @@ def rebase_work(name: WorktreeArgument, as_json: AsJson = False) -> None:
     Refused while an agent works there. If there are conflicts, nothing changes.
     """
     worktree = find_worktree(str(Path.cwd()), name)
-    working = [agent["name"] for agent in agents_in(worktree) if agent["state"] not in ("idle", "ended")]
-    if working:
-        hint = f"Wait until it is idle, or interrupt it: `headspace interrupt {working[0]}`."
-        raise refuse("working", f"{working[0]} works in {worktree.path}.", hint)
+    refuse_working(worktree, agents_in(worktree))
     _print("rebase", rebase(worktree), as_json)
 
 
@@ -118,9 +112,7 @@ def remove_worktree(
     in progress, or if an agent or another program runs in it. Files that git ignores are listed, and deleted.
     """
     worktree = find_worktree(str(Path.cwd()), name)
-    if running := [agent["name"] for agent in agents_in(worktree)]:
-        hint = "End it first: exit its client in its terminal."
-        raise refuse("in_use", f"{running[0]} runs in {worktree.path}.", hint)
+    refuse_running(worktree, agents_in(worktree))
     removal = plan_removal(worktree, keep_branch=keep_branch)
     if not yes:
         _confirm(removal_lines(removal))

@@ -49,6 +49,15 @@ def parse_past_time(name: str, text: str, now: Micros) -> Micros:
     return time
 
 
+def parse_future_time(name: str, text: str, now: Micros) -> Micros:
+    """A time in the future; a duration such as `15m` starts now. Raises an error for a past time."""
+    time = parse_time(name, text, now, FUTURE_HINT)
+    time = 2 * now - time if is_duration(text) else time
+    if time < now:
+        raise BadRequest("past_time", f"`{name}` is in the past: {local_time(time)}.", FUTURE_HINT)
+    return time
+
+
 def local_time(time: Micros) -> str:
     """A time in the local time zone."""
     return f"{datetime.fromtimestamp(time / SECOND, UTC).astimezone():%Y-%m-%d %H:%M:%S %z}"

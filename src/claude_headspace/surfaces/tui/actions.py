@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from claude_headspace.clients.client import Capability
 from claude_headspace.config import Paths, find_paths, load_settings
 from claude_headspace.errors import BadRequest, HeadspaceError
@@ -18,6 +20,7 @@ from claude_headspace.surfaces.client.board_view import load_view, save_view
 from claude_headspace.surfaces.client.preview import Preview, read_preview
 from claude_headspace.surfaces.client.saved_prompts import SavedPrompts
 from claude_headspace.surfaces.client.several_agents import send_to_all
+from claude_headspace.surfaces.launch.demo import refuse_in_demo
 from claude_headspace.surfaces.launch.detached import NewAgent, local_launcher
 from claude_headspace.surfaces.launch.start_client import (
     Job,
@@ -154,13 +157,6 @@ def answer_message(name: str, wait: Json, answer: Json) -> str:
     return f"{result}. Grants: {'; '.join(granted)}" if granted else result
 
 
-def refuse_in_demo(paths: Paths) -> None:
-    """Raise `BadRequest` if the agents are those of the demo."""
-    if paths.demo_file.exists():
-        hint = "Answer one that waits instead. `headspace up` monitors your own sessions."
-        raise BadRequest("demo", "The agents of the demo are simulated: they have no terminal.", hint)
-
-
 class TerminalActions:
     """Actions for one terminal, inside or outside tmux."""
 
@@ -256,9 +252,12 @@ class TerminalActions:
         return ActionResult(f"Archived {agent['name']}. `headspace archive --undo {agent['name']}` puts it back.")
 
     def worktree(self, agent: Json, what: str) -> ActionResult:
-        from claude_headspace.surfaces.tui.worktree_actions import change_worktree  # noqa: PLC0415  # rarely needed
+        from claude_headspace.surfaces.worktrees.of_agent import (  # noqa: PLC0415  # rarely needed
+            WorktreeChange,
+            change_worktree,
+        )
 
-        return ActionResult(change_worktree(agent, what))
+        return ActionResult(change_worktree(agent, msgspec.convert({"what": what}, WorktreeChange), [agent]))
 
     def changes(self, agent: Json) -> Json:
         return self._client().changes(agent["id"])

@@ -32,7 +32,7 @@ class Prepared(NamedTuple):
 @explained()
 def prepare_worktree(directory: str, name: str, base: str | None, location: str = DEFAULT_DIRECTORY) -> Prepared:
     """The worktree of a branch, created if there is none. Without a name, one is chosen."""
-    here = _open(directory)
+    here = open_checkout(directory)
     worktrees = list_worktrees(here.path)
     if name:
         _check_name(here, name)
@@ -42,8 +42,8 @@ def prepare_worktree(directory: str, name: str, base: str | None, location: str 
     return _reuse(existing) if existing else _create(here, worktrees[0], name, base, location)
 
 
-def _open(directory: str) -> Checkout:
-    """The checkout of a directory."""
+def open_checkout(directory: str) -> Checkout:
+    """The checkout of a directory. Raises an error if no worktree can be created for it."""
     here = Checkout(directory)
     if not here.succeeds("rev-parse", "--git-dir"):
         hint = "Start without --worktree, or create a repository with `git init` and a first commit."

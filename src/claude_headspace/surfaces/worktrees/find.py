@@ -1,5 +1,6 @@
 """Finds the worktree that a person means: by the name of its branch, its directory, or an agent that works in it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from claude_headspace.errors import HeadspaceError
@@ -64,5 +65,10 @@ def agents_in(worktree: Worktree) -> list[Json]:
         agents = ApiClient.local().agents()
     except HeadspaceError:
         return []
-    inside = [agent for agent in agents if agent["state"] != "ended" and agent["cwd"]]
-    return [agent for agent in inside if Path(agent["cwd"]).is_relative_to(worktree.path)]
+    return inside(agents, worktree.path)
+
+
+def inside(agents: Iterable[Json], path: str) -> list[Json]:
+    """The running agents that work in a directory, or below it."""
+    running = [agent for agent in agents if agent["state"] != "ended" and agent["cwd"]]
+    return [agent for agent in running if Path(agent["cwd"]).is_relative_to(path)]

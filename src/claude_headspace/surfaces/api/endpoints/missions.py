@@ -14,7 +14,7 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from claude_headspace.clients.catalog import DEFAULT
-from claude_headspace.errors import BadRequest, Forbidden
+from claude_headspace.errors import BadRequest, Forbidden, HeadspaceError
 from claude_headspace.kernel.acts import AgentRegistered, MissionFinished, MissionReported
 from claude_headspace.kernel.agent import Agent
 from claude_headspace.kernel.mission.model import MAX_GOAL_CHARS, MAX_REPORT_CHARS
@@ -22,6 +22,8 @@ from claude_headspace.surfaces.api.context import ApiContext
 from claude_headspace.surfaces.api.endpoints.agent_actions import Directory, ShortText
 from claude_headspace.surfaces.api.openapi import EndpointTable, Parameter
 from claude_headspace.surfaces.api.parameters import read_body, read_flag
+from claude_headspace.surfaces.launch.detached import NOT_STARTED, NewAgent
+from claude_headspace.surfaces.launch.offers import complete_directory
 from claude_headspace.surfaces.read.missions import Assignment, MissionOverview
 
 endpoints = EndpointTable()
@@ -44,6 +46,12 @@ class NewMission(msgspec.Struct, frozen=True, kw_only=True):
     client: ShortText = DEFAULT
     """The client of the worker: its name or its program."""
     role: ShortText | None = None
+    start: bool = False
+    """Start the worker on the machine of the daemon. Otherwise the mission is only registered, for the process that
+    starts its worker."""
+    model: ShortText = ""
+    permission_mode: ShortText = ""
+    """In the words of the client."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -86,13 +94,14 @@ async def mission(context: ApiContext, request: Request) -> MissionOverview:
 
 @endpoints.post("/api/missions", NewMission)
 async def start(context: ApiContext, request: Request) -> MissionOverview:
-    """Register a mission, with a placeholder for the agent that will work on it."""
+    """Register a mission, with a placeholder for the agent that will work on it; with `start`, start that agent."""
     wanted = await read_body(request, NewMission)
+    worker = await _worker(context, request, wanted) if wanted.start else None
     started_by, conversation = await _starter(context, request, wanted.conversation)
     mission_id = str(uuid.uuid4())
     act = AgentRegistered(
         name=wanted.name,
-        cwd=wanted.cwd,
+        cwd=worker.directory if worker else wanted.cwd,
         role=wanted.role,
         mode=wanted.mode,
         mission_id=mission_id,
@@ -102,7 +111,36 @@ async def start(context: ApiContext, request: Request) -> MissionOverview:
     )
     agent = await context.actions.register(act, mission_id, client=wanted.client)
     assert agent.mission is not None
-    return await asyncio.to_thread(context.read.missions.details, [(agent, agent.mission)])
+    mission = await asyncio.to_thread(context.read.missions.details, [(agent, agent.mission)])
+    if worker is not None:
+        await _start_worker(context, mission, worker)
+    return mission
+
+
+async def _worker(context: ApiContext, request: Request, wanted: NewMission) -> NewAgent:
+    """The worker of a mission. Raises an error if it cannot be started, also if an agent requests it here."""
+    await context.requesters.refuse_agents(request)
+    worker = NewAgent(
+        directory=complete_directory(wanted.cwd),
+        client=wanted.client,
+        name=wanted.name,
+        prompt=wanted.goal,
+        model=wanted.model,
+        permission_mode=wanted.permission_mode,
+    )
+    await asyncio.to_thread(context.actions.launcher.check_worker, worker)
+    return worker
+
+
+async def _start_worker(context: ApiContext, mission: MissionOverview, worker: NewAgent) -> None:
+    """Start the worker. If that fails, the mission is abandoned."""
+    launcher = context.actions.launcher
+    try:
+        await asyncio.to_thread(launcher.work_on, msgspec.to_builtins(mission), worker)
+    except HeadspaceError as error:
+        act = MissionFinished(outcome="abandoned", text=f"{NOT_STARTED} {error.message}")
+        await context.actions.record(act, mission.workers[0].id)
+        raise
 
 
 @endpoints.post("/api/missions/{mission}/finish", Finishing)
