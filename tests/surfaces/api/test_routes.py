@@ -1,5 +1,6 @@
 """The JSON API of a running daemon: responses, refusals, and the same state on every surface."""
 
+import gzip
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -55,6 +56,16 @@ class Agent:
 def agent(daemon: RunningDaemon) -> Agent:
     """An agent that has just started."""
     return Agent(daemon)
+
+
+def test_large_responses_are_compressed_on_request(daemon: RunningDaemon) -> None:
+    """For requesters that accept it; small ones never."""
+    plain = daemon.get("/api/settings")
+    packed = daemon.send("GET", "/api/settings", headers={"Accept-Encoding": "br, gzip"}, scope="read")
+    assert (plain.headers["content-encoding"], packed.headers["content-encoding"]) == (None, "gzip")
+    assert gzip.decompress(packed.body) == plain.body
+    small = daemon.send("GET", "/health", headers={"Accept-Encoding": "gzip"}, scope="read")
+    assert small.headers["content-encoding"] is None
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

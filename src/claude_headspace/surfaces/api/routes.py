@@ -1,5 +1,10 @@
-"""The table of all endpoints. The routes, `/openapi.json` and docs/api.md are generated from it."""
+"""The table of all endpoints. The routes, `/openapi.json` and docs/api.md are generated from it.
 
+Large responses are compressed for requesters that accept gzip, at the fastest level and outside of the event loop.
+"""
+
+import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -32,6 +37,10 @@ from claude_headspace.surfaces.api.endpoints import (
     worktrees,
 )
 from claude_headspace.surfaces.api.openapi import Endpoint
+
+COMPRESSED_BYTES = 4_096
+"""The size from which on a response is compressed."""
+GZIP_LEVEL = 1
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *health.endpoints,
@@ -71,6 +80,14 @@ def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Reque
         result = await handler(request)
         if isinstance(result, Response):
             return result
-        return Response(msgspec.json.encode(result), media_type="application/json")
+        return await _json_response(request, msgspec.json.encode(result))
 
     return respond
+
+
+async def _json_response(request: Request, body: bytes) -> Response:
+    headers = {"vary": "accept-encoding"}
+    if len(body) >= COMPRESSED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
+        body = await asyncio.to_thread(gzip.compress, body, GZIP_LEVEL)
+        headers["content-encoding"] = "gzip"
+    return Response(body, media_type="application/json", headers=headers)
