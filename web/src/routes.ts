@@ -13,6 +13,9 @@ export interface Route {
   title?: string;
 }
 
+/** Opened over every view. */
+export const PALETTE = new Lazy(() => import("./components/CommandPalette.svelte"));
+
 /** The panel beside the board. */
 export const PANEL = new Lazy(() => import("./components/AgentPanel.svelte"));
 

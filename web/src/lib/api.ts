@@ -41,6 +41,12 @@ export function storeKeyFromAddress(): void {
   history.replaceState(null, "", location.pathname + location.search);
 }
 
+/** Sign this browser out: its cookie is worth nothing without the key. */
+export function signOut(): void {
+  localStorage.removeItem(KEY);
+  location.assign("/");
+}
+
 /** GET a path of the API. Parameters that are not part of the path go into the query; empty ones are left out. */
 export async function get<P extends GetPath>(path: P, parameters: Parameters<P>): Promise<Reply<P>> {
   return parseVisible(await getText(path, parameters)) as Reply<P>;

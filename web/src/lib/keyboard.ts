@@ -11,6 +11,7 @@ import { ui } from "./ui.svelte";
 type Command = (target: HTMLElement) => boolean | void;
 
 const COMMANDS: Record<string, Command> = {
+  palette: () => void (ui.paletteIsOpen = true),
   help: () => void (ui.helpIsOpen = true),
   filter: () => focusFilter(),
   "next agent": () => ui.showNext(),

@@ -48,6 +48,7 @@ const view = (key: string, path: string, description: string): Shortcut => ({
 });
 
 export const SHORTCUTS: readonly Shortcut[] = [
+  { name: "palette", keys: ["Mod+k"], description: "find agents, views and actions", scope: "everywhere", inFields: true },
   { name: "help", keys: ["?"], description: "all shortcuts", scope: "everywhere" },
   { name: "filter", keys: ["/"], description: "filter: every word must occur", scope: "everywhere" },
   { name: "next agent", keys: ["n"], description: "show the agent to look at next", scope: "everywhere", when: "an agent needs you" },

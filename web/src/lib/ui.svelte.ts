@@ -28,6 +28,7 @@ class Ui {
   filter = $state<Filter>({ ...NO_FILTER });
   selected = $state<string | null>(null);
   helpIsOpen = $state(false);
+  paletteIsOpen = $state(false);
   theme = $state<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? "system");
 
   /** A text filter matches everything that a card shows, so every change of an agent counts while there is one. */
@@ -50,18 +51,23 @@ class Ui {
 
   #visits = $state.raw<Visits>(new Set());
   /** The agent that the user looks at: that of the view, or the selected one. */
-  #shown = $derived<Agent | null>(router.segments[0] === "agents" ? board.find(router.segments[1] ?? "") : router.isBoard ? this.selectedAgent : null);
+  shown = $derived<Agent | null>(router.segments[0] === "agents" ? board.find(router.segments[1] ?? "") : router.isBoard ? this.selectedAgent : null);
   /** The agent that *Next* shows. */
-  next = $derived(nextAgent(board.layoutAgents, this.#visits, this.#shown?.id));
+  next = $derived(nextAgent(board.layoutAgents, this.#visits, this.shown?.id));
 
-  /** Show the agent to look at next: beside the board if there is room, otherwise on its page. */
+  /** Show the agent to look at next. */
   showNext(): void {
     const next = this.next;
     if (next === null) return;
-    this.#visits = visitsWith(this.#visits, next, this.#shown);
+    this.#visits = visitsWith(this.#visits, next, this.shown);
+    this.show(next.id);
+  }
+
+  /** Show an agent: beside the board if there is room, otherwise on its page. */
+  show(id: string): void {
     this.clearFilter();
-    this.selected = next.id;
-    if (!this.hasRoomForPanel) router.navigate(agentPath(next.id));
+    this.selected = id;
+    if (!this.hasRoomForPanel) router.navigate(agentPath(id));
     else if (!router.isBoard) router.navigate("/");
   }
 
