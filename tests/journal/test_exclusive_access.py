@@ -1,12 +1,13 @@
 """Exclusive access: other users of a database are detected."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from claude_headspace.errors import BadRequest
-from claude_headspace.journal.exclusive_access import exclusive_access, is_same_database
+from claude_headspace.journal.exclusive_access import RETRY_SECONDS, exclusive_access, is_same_database
 from claude_headspace.journal.host_lease import HostLease
 from claude_headspace.journal.listener import CommitListener
 from claude_headspace.testing import hook
@@ -59,6 +60,17 @@ def test_a_database_with_a_running_daemon_is_in_use(postgres: Postgres) -> None:
     assert is_free(address)
     with exclusive_access(address, "it"):
         assert not is_free(address)
+
+
+def test_a_lock_that_is_released_late_is_waited_for(postgres: Postgres) -> None:
+    """PostgreSQL may keep the lock of a daemon that has ended for a moment."""
+    address = postgres.database()
+    with ThreadPoolExecutor(1) as pool:
+        with exclusive_access(address, "it"):
+            waiting = pool.submit(is_free, address)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=RETRY_SECONDS)
+        assert waiting.result()
 
 
 @pytest.mark.parametrize(

@@ -313,6 +313,19 @@ def test_a_pane_and_its_tmux_session_belong_together(story: Story) -> None:
     assert (story.agent.tmux_session, story.agent.tmux_pane) == (None, "%9")
 
 
+def test_a_client_that_is_resumed_outside_of_tmux_has_no_pane(story: Story) -> None:
+    """The pane of its earlier client may belong to another agent now. A hook of the same client without a pane proves
+    nothing.
+    """
+    in_pane = Observations(client_pid=9, tmux_session="first", tmux_pane="%1")
+    story.hook("SessionStart", source="startup", observations=in_pane)
+    story.hook("SessionStart", source="resume", observations=Observations(client_pid=9))
+    assert (story.agent.tmux_session, story.agent.tmux_pane) == ("first", "%1")
+    story.hook("SessionEnd", reason="other")
+    story.hook("SessionStart", source="resume", observations=Observations(client_pid=10))
+    assert (story.agent.tmux_session, story.agent.tmux_pane) == (None, None)
+
+
 def test_a_child_does_not_take_its_parents_terminal() -> None:
     """A client started by an agent inherits pane and id from it: they are not its own."""
     story = Story(new_agent(parent_id="agent-0"))

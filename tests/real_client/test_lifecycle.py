@@ -6,6 +6,7 @@ Also in a git worktree, from its creation to its removal.
 import json
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +83,17 @@ def test_an_agent_is_started_prompted_forked_and_stopped(tmp_path: Path, version
 
 
 def test_a_crashed_agent_is_restarted_and_a_working_one_is_stopped(tmp_path: Path) -> None:
-    """A killed client is resumed as the same agent. A client in a turn ends, too."""
+    """A killed client is resumed as the same agent, in its permission mode. A client in a turn ends, too."""
     with open_workspace(tmp_path, SCRIPT) as workspace:
-        workspace.in_terminal("new", "--name", "phoenix", "--prompt", "Say hello")
+        workspace.in_terminal("new", "--name", "phoenix", "--permission-mode", "acceptEdits", "--prompt", "Say hello")
         agent = idle_after(workspace, "phoenix", "Say hello")
         os.kill(agent["pid"], signal.SIGKILL)
         wait_until(lambda: workspace.daemon.agent(agent["id"])["crashed"], "the crash")
         workspace.in_terminal("restart", "--crashed")
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["pid"] != agent["pid"]) == (agent["session_id"], True)
+        screen = workspace.headspace("peek", "phoenix").stdout
+        assert "accept edits on" in screen  # the client restores its mode itself
         workspace.headspace("send", "phoenix", "Never end")
         workspace.agent("working", id=agent["id"])
         stopped = workspace.headspace("stop", "--yes", "phoenix")
@@ -146,6 +149,34 @@ def test_an_agent_in_a_worktree_from_new_to_remove(tmp_path: Path) -> None:
         assert not path.parent.exists()
         wait_until(lambda: not left_behind(workspace), "the end of everything that was started")
         assert workspace.daemon.verified()
+
+
+def test_a_question_at_the_start_of_a_client_is_shown(tmp_path: Path) -> None:
+    """In a directory that the client does not trust yet, it asks before its first report. Its screen is shown, and
+    after an answer in the terminal it works on its prompt.
+    """
+    with open_workspace(tmp_path, SCRIPT) as workspace:
+        other = workspace.home.root / "other"
+        other.mkdir()
+        workspace.in_terminal("new", "--name", "careful", "--project", str(other), "--prompt", "Say hello")
+        agent = workspace.agent("starting", name="careful")
+        wait_until(lambda: "trust" in workspace.headspace("peek", "careful").stdout, "the question in the preview")
+        assert workspace.daemon.agent(agent["id"])["pid"] is None
+        trust_the_folder(workspace, agent["tmux"]["pane"])
+        idle_after(workspace, "careful", "Say hello")
+        succeeds(workspace, "careful has ended.", "stop", "--yes", "careful")
+
+
+def trust_the_folder(workspace: Workspace, pane: str) -> None:
+    """Choose “Yes” in the question of the client. It drops keys that come early, so they are pressed again."""
+
+    def pressed(key: str, is_done: Callable[[str], bool]) -> bool:
+        if not is_done(workspace.terminals("capture-pane", "-p", "-t", pane)):
+            workspace.keys(pane, key)
+        return is_done(workspace.terminals("capture-pane", "-p", "-t", pane))
+
+    wait_until(lambda: pressed("Down", lambda screen: "❯ Yes" in screen), "the cursor on “Yes”")
+    wait_until(lambda: pressed("Enter", lambda screen: "❯ Yes" not in screen), "the end of the question")
 
 
 def preview_and_approve(workspace: Workspace, name: str, command: str) -> None:

@@ -100,13 +100,18 @@ def test_a_detached_agent_is_not_asked(tmux: Terminal) -> None:
     assert (listed["branch"], listed["base"], listed["agents"]) == ("fix-1", "main", ["fix-1"])
     refused = in_directory(tmux, api, "worktree", "remove", "fix-1", "--yes")
     assert (refused.returncode, "fix-1 runs in" in refused.stderr) == (1, True)
+    assert "`headspace stop fix-1`" in refused.stderr
+    (api.root / ".git/info").mkdir(exist_ok=True)
+    (api.root / ".git/info/exclude").write_text("*.secret\n")
+    (path / "my.secret").write_text("x")
     tmux.keys(pane, "/exit", "Enter")
     wait_until(lambda: tmux.daemon.agent(agent["id"])["state"] == "ended", "the end of the agent")
     wait_until(lambda: "fix-1" not in tmux.tmux("list-sessions", "-F", "#{session_name}"), "the end of its session")
     asked = in_directory(tmux, api, "worktree", "remove", "fix-1")
     assert (asked.returncode, "--yes" in asked.stderr, path.exists()) == (1, True, True)
+    assert "my.secret" in asked.stderr
     done = in_directory(tmux, api, "worktree", "remove", "fix-1", "--yes")
-    assert done.stdout == f"Removed {path} and the branch fix-1.\n"
+    assert done.stdout == f"Removed {path} and the branch fix-1. With files that git ignores: my.secret.\n"
     assert not path.exists()
 
 

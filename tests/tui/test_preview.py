@@ -7,7 +7,7 @@ from typing import Any
 from claude_headspace.surfaces.client.preview import Preview
 from claude_headspace.surfaces.tui.app import Top
 from claude_headspace.surfaces.tui.preview import STEADY_SECONDS
-from tests.tui.board import FixedFeed, RecordingActions, Ticks, make_app, screen_text
+from tests.tui.board import FixedFeed, RecordingActions, Ticks, make_agent, make_app, screen_text
 from tests.tui.test_app import User, drive, opened, until
 
 
@@ -83,6 +83,22 @@ def test_the_preview_is_read_only_while_it_is_visible() -> None:
             await until(user, partial(is_read_again, actions, before))
 
     drive(script, width=60, height=15)
+
+
+def test_a_question_at_the_start_of_a_client_is_shown() -> None:
+    """A client that has been silent since its start may ask something: `a` shows its screen."""
+
+    async def run() -> None:
+        actions = RecordingActions()
+        actions.screens["new-mole"] = Preview("Do you trust this folder?", "%7")
+        app = make_app(FixedFeed([make_agent("new-mole", "starting", 60)]), actions, monotonic=Ticks())
+        async with opened(app, width=180) as user:
+            assert "its terminal may show a question" in screen_text(app)
+            await user.press("a")
+            await until(user, lambda: "Do you trust this folder?" in screen_text(app))
+            assert "Press enter to jump there." in screen_text(app)
+
+    asyncio.run(run())
 
 
 def test_a_dialog_that_only_the_terminal_can_answer_is_shown() -> None:

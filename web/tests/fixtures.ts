@@ -30,6 +30,7 @@ export function agent(parts: Partial<Agent> = {}): Agent {
     last_tool: null,
     imported_from: null,
     wrapper_id: null,
+    wrapper_pid: null,
     fleet_id: null,
     command: null,
     waits: [],

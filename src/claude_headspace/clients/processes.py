@@ -5,6 +5,7 @@ Claude Code, and scripts send hooks without a name.
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 
@@ -16,6 +17,9 @@ from claude_headspace.clients.environment import clients_in, tool_variables_of_o
 
 SCRIPT_PROGRAMS = ("node", "bun", "deno")
 """Programs that run a client which is a script. Its path is the first argument that is not an option."""
+
+EXEC_SECONDS = 0.2
+"""How long a process may take to replace its program."""
 
 SHARED: dict[str, Callable[[Sequence[str]], bool]] = {"codex": codex.is_shared}
 """Clients with processes that run the sessions of several terminals, recognised by their command line."""
@@ -33,6 +37,17 @@ def innermost_client(pid: int) -> str | None:
     except (psutil.Error, OSError):
         return None
     return next(filter(None, (client_of_process(each.pid) for each in above)), None)
+
+
+def environment_of(pid: int) -> Mapping[str, str]:
+    """The variables of a process. Raises an error of psutil if they cannot be read.
+
+    A process that is just starting a program shows none for a moment, so they are read again.
+    """
+    process, deadline = psutil.Process(pid), time.monotonic() + EXEC_SECONDS
+    while not (env := process.environ()) and time.monotonic() < deadline:
+        time.sleep(EXEC_SECONDS / 20)
+    return env
 
 
 def own_environment(env: Mapping[str, str], pid: int | None = None) -> Mapping[str, str]:

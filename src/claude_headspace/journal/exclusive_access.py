@@ -5,15 +5,24 @@ write-ahead log succeeds only if no other program has the file open; the next jo
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError
 
 from claude_headspace.errors import BadRequest
 from claude_headspace.journal.dialects import DAEMON_LOCK, Postgres, dialect_for
+
+if TYPE_CHECKING:
+    import psycopg
+
+RELEASE_SECONDS = 3.0
+"""How long PostgreSQL may keep the lock of a daemon that has ended."""
+RETRY_SECONDS = 0.1
 
 LOCKED_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -91,7 +100,14 @@ def _locked(url: URL, shown: str) -> Iterator[None]:
         yield
         return
     with connection:
-        found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", DAEMON_LOCK).fetchone()
-        if found is None or not found[0]:
-            raise _in_use(shown)
+        deadline = time.monotonic() + RELEASE_SECONDS
+        while not _takes_lock(connection):
+            if time.monotonic() >= deadline:
+                raise _in_use(shown)
+            time.sleep(RETRY_SECONDS)
         yield
+
+
+def _takes_lock(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
+    found = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", DAEMON_LOCK).fetchone()
+    return found is not None and bool(found[0])

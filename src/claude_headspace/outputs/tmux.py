@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import psutil
 
-from claude_headspace.clients.processes import shares_process
+from claude_headspace.clients.processes import environment_of, shares_process
 from claude_headspace.clients.screen import Screen
 from claude_headspace.errors import BadRequest, HeadspaceError
 
@@ -117,7 +117,7 @@ def server_socket(pid: int | None, env: Mapping[str, str] = os.environ) -> str:
     variable = env.get("TMUX", "")
     if pid is not None:
         with contextlib.suppress(psutil.Error, OSError):
-            variable = psutil.Process(pid).environ().get("TMUX", "") or variable
+            variable = environment_of(pid).get("TMUX", "") or variable
     return variable.partition(",")[0]
 
 

@@ -37,6 +37,20 @@ def test_the_screen_of_an_agent(tmux: Terminal) -> None:
     wait_until(lambda: viewer not in tmux.tmux("list-panes", "-a", "-F", "#{pane_id}").split(), "its end")
 
 
+@needs_tmux
+def test_a_client_that_asks_before_it_reports(tmux: Terminal) -> None:
+    """A client that asks at its start reports nothing, but its screen is shown."""
+    program = tmux.folder / "silent" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'Do you trust this folder?'\nexec cat\n")
+    program.chmod(0o755)
+    pane = tmux.start(f'PATH="{program.parent}:$PATH" headspace run --here --name careful')
+    tmux.wait_for(pane, "Do you trust this folder?")
+    assert tmux.agent_in(pane, "starting")["pid"] is None
+    done = run_in(tmux, "peek", "careful")
+    assert done.stdout.splitlines()[0] == "Do you trust this folder?", done
+
+
 def test_an_agent_without_a_pane(headspace: Headspace, names: dict[str, str]) -> None:
     """Its last message and the running tool are shown, with the reason."""
     done = headspace("peek", names["runs"])

@@ -132,6 +132,15 @@ def test_summary_of_other_states() -> None:
     assert labels.summary(agent("dreaming"), NOW) == "dreaming"
 
 
+def test_a_client_that_does_not_report_may_ask_something() -> None:
+    """Only in a terminal, and only after a while: then the board says where to look."""
+    silent = {"tmux": {"pane": "%1"}, "state_since": before(minutes=1)}
+    assert labels.summary(agent("starting", **silent), NOW) == "starting: its terminal may show a question"
+    assert labels.summary(agent("starting", **silent), None) == "starting"
+    assert labels.summary(agent("starting", **{**silent, "state_since": before(seconds=5)}), NOW) == "starting"
+    assert labels.summary(agent("starting", **{**silent, "tmux": {"pane": None}}), NOW) == "starting"
+
+
 # --- dashboard ---
 
 EXAMPLES = json.loads((Path(__file__).parents[3] / "web/tests/agent-summaries.json").read_text(encoding="utf-8"))

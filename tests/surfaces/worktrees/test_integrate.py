@@ -33,6 +33,17 @@ def test_work_is_merged_into_the_base(project: Project) -> None:
     assert project.state() == (commit, "", False)
 
 
+def test_files_that_are_not_committed_are_refused_with_what_helps(project: Project) -> None:
+    """Only a merge can leave them where they are."""
+    path = project.add("login")
+    project.commit_in(path, "a.txt", "a")
+    (path / "draft.txt").write_text("later")
+    assert "--committed" in merge_refused(project).hint
+    with pytest.raises(BadRequest) as caught:
+        rebase(project.worktree("login"))
+    assert (caught.value.code, "--committed" in caught.value.hint) == ("uncommitted", False)
+
+
 def test_both_sides_are_merged(project: Project) -> None:
     """With a merge commit, whatever the repository configures."""
     path = project.add("login")

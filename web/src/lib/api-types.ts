@@ -2856,6 +2856,7 @@ export interface components {
             supervision: components["schemas"]["SupervisionView"] | null;
             imported_from: string | null;
             wrapper_id: string | null;
+            wrapper_pid: number | null;
             fleet_id: string | null;
             dialects: components["schemas"]["Dialects"];
             created_at: string;

@@ -9,7 +9,8 @@ PROGRAM = Program(
     resume=("--resume", "{}"),
     fork=("--resume", "{}", "--fork-session"),
     permission_modes={
-        mode: ("--permission-mode", mode) for mode in ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions")
+        mode: ("--permission-mode", mode)
+        for mode in ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
     },
     session_options=("-c", "--continue", "-r", "--resume", "--session-id", "--from-pr", "--teleport"),
     transcript_dir="projects",

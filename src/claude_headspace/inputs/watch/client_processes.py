@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 
+from claude_headspace.clients.processes import environment_of
 from claude_headspace.inputs.watch.agent_cache import AgentCache
 from claude_headspace.inputs.watch.never_clients import can_be_client
 from claude_headspace.inputs.watch.processes import is_running
@@ -55,7 +56,7 @@ def find_ancestry(pid: int) -> Observations:
 def find_tmux_pane(pid: int) -> str | None:
     """The tmux pane in which a process was started; None if there is none, or its environment cannot be read."""
     try:
-        env = psutil.Process(pid).environ()
+        env = environment_of(pid)
     except (psutil.Error, OSError, OverflowError, ValueError):
         return None
     pane = env.get("TMUX_PANE", "")

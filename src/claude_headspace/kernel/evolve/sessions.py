@@ -98,13 +98,25 @@ def _revives(event: Event, ended_at: Micros) -> bool:
 def _update_client(change: Change, event: Event) -> None:
     """Update process and terminal. A child inherits the terminal and wrapper id of its parent: these do not count."""
     agent, context = change.agent, event.observations
+    has_left_pane = _starts_outside_tmux(agent, event)
     _update_process(agent, event)
     agent.parent_id = agent.parent_id or event.decisions.parent_id
     if agent.parent_id is None:
         agent.role = context.role or agent.role
+        if has_left_pane:
+            agent.tmux_session = agent.tmux_pane = None
         _update_pane(agent, event)
         agent.headspace_id = context.headspace_id or context.wrapper_id or agent.headspace_id
         agent.fleet_id = context.fleet_id or agent.fleet_id
+
+
+def _starts_outside_tmux(agent: Agent, event: Event) -> bool:
+    """Whether another client than before continues the agent, in a terminal without tmux. A wrapper knows the pane."""
+    context, fact = event.observations, event.fact
+    if not isinstance(fact, facts.SessionStarted) or fact.source not in ("startup", "resume"):
+        return False
+    is_other = context.client_pid is not None and context.client_pid != agent.pid and agent.wrapper_pid is None
+    return is_other and not context.tmux_pane and not context.tmux_session
 
 
 def _update_pane(agent: Agent, event: Event) -> None:

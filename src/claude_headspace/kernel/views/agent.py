@@ -222,6 +222,8 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     imported_from: str | None
     wrapper_id: str | None
     """The id that the program that started the client gave it (`CLAUDE_SESSION_ID`)."""
+    wrapper_pid: int | None
+    """The process that starts the client. Before its first report, only this process is known."""
     fleet_id: str | None
     """The `AGENT_ID` of the client."""
     dialects: Dialects

@@ -33,11 +33,17 @@ def read_preview(
 ) -> Preview:
     """Read the screen of an agent on this host, with some lines of its history. Without a pane, read its turns."""
     try:
-        found = read_agent_screen(agent["name"], _local_pane(agent, host), agent["pid"], env, history)
+        found = read_agent_screen(agent["name"], _local_pane(agent, host), process_in_pane(agent), env, history)
     except BadRequest as refusal:
         turns = clean_json(list(read_turns(agent["id"], MAX_TURNS)))
         return Preview(None, problem=_reason(agent, host, refusal), turns=turns)
     return Preview(found.text, found.pane.id)
+
+
+def process_in_pane(agent: Json) -> int | None:
+    """The process that shows which pane is the agent's: its client; before the first report the one that starts it."""
+    pid: int | None = agent["pid"] or agent.get("wrapper_pid")
+    return pid
 
 
 def _local_pane(agent: Json, host: str) -> str | None:

@@ -36,6 +36,12 @@ WAIT_KINDS = {
 """What an agent waits for, by kind of wait."""
 
 
+SILENT_START_SECONDS = 15.0
+"""A client that starts reports earlier than this, unless it asks something first."""
+
+MAY_ASK = "its terminal may show a question"
+
+
 def shape(state: str) -> str:
     """The symbol of a state."""
     return SHAPES.get(state, UNKNOWN_SHAPE)
@@ -55,7 +61,7 @@ def summary(agent: Json, now: datetime | None) -> str:
         case "ended":
             return _when("ended", agent.get("ended_at"), now)
         case "starting":
-            return _starting(agent)
+            return _starting(agent, now)
         case other:
             return str(other or "unknown")
 
@@ -229,9 +235,19 @@ def _idle(agent: Json, now: datetime | None) -> str:
     return _when(word, command["ended_at"], now)
 
 
-def _starting(agent: Json) -> str:
+def _starting(agent: Json, now: datetime | None) -> str:
     supervision = agent.get("supervision") or {}
-    return f"restarting: {supervision['reason']}" if supervision.get("under_way") else "starting"
+    if supervision.get("under_way"):
+        return f"restarting: {supervision['reason']}"
+    return f"starting: {MAY_ASK}" if now is not None and may_ask_at_start(agent, now) else "starting"
+
+
+def may_ask_at_start(agent: Json, now: datetime) -> bool:
+    """Whether a client has been silent for so long that its terminal may show a question, such as to trust a folder."""
+    if agent["state"] != "starting" or not (agent.get("tmux") or {}).get("pane"):
+        return False
+    silent = now - parse_timestamp(agent["state_since"])
+    return silent.total_seconds() >= SILENT_START_SECONDS
 
 
 def effort_text(effort: Json | None) -> str:

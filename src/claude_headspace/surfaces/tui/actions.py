@@ -17,7 +17,7 @@ from claude_headspace.outputs import tmux
 from claude_headspace.surfaces.cli.presentation.requests import suggestion_text
 from claude_headspace.surfaces.client.api_client import ApiClient
 from claude_headspace.surfaces.client.board_view import load_view, save_view
-from claude_headspace.surfaces.client.preview import Preview, read_preview
+from claude_headspace.surfaces.client.preview import Preview, process_in_pane, read_preview
 from claude_headspace.surfaces.client.saved_prompts import SavedPrompts
 from claude_headspace.surfaces.client.several_agents import send_to_all
 from claude_headspace.surfaces.launch.demo import refuse_in_demo
@@ -176,12 +176,12 @@ class TerminalActions:
         return ActionResult("", tmux.show_pane(self._find_pane(agent), self._env))
 
     def _find_pane(self, agent: Json) -> tmux.Pane:
-        """The pane of an agent that runs. Before its client has reported, only the pane that it was started in."""
-        pane_id = agent["tmux"]["pane"]
-        if pane_id and agent["pid"] is None:
+        """The pane of an agent that runs. If none of its processes is known, the pane that it was started in."""
+        pane_id, pid = agent["tmux"]["pane"], process_in_pane(agent)
+        if pane_id and pid is None:
             return tmux.find_pane(tmux.server_socket(None, self._env), pane_id)
         try:
-            return tmux.find_agent_pane(agent["name"], pane_id, agent["pid"], self._env)
+            return tmux.find_agent_pane(agent["name"], pane_id, pid, self._env)
         except tmux.Refused as refusal:
             hint = closed_terminal_hint(agent) if refusal.code == "no_pane" else ""
             raise BadRequest(refusal.code, refusal.message, f"{refusal.hint} {hint}".strip()) from refusal
@@ -289,7 +289,7 @@ class TerminalActions:
 
     def should_ring(self, agent: Json) -> bool:
         with suppress(HeadspaceError):
-            pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], agent["pid"], self._env)
+            pane = tmux.find_agent_pane(agent["name"], agent["tmux"]["pane"], process_in_pane(agent), self._env)
             if tmux.is_visible(pane):
                 return False
         return True

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 from claude_headspace.surfaces.cli.output import Span
 from claude_headspace.surfaces.text.clients import answer_limit
 from claude_headspace.surfaces.text.formatting import Json
-from claude_headspace.surfaces.text.labels import wait_text
+from claude_headspace.surfaces.text.labels import may_ask_at_start, wait_text
 from claude_headspace.surfaces.tui.actions import ActionResult
 from claude_headspace.surfaces.tui.answer_steps import answerable_wait
 from claude_headspace.surfaces.tui.details_keys import DetailsKeys
 
 if TYPE_CHECKING:
     from claude_headspace.surfaces.tui.answer_panel import AnswerPanel
+
+NOT_WAITING = "The agent is not waiting."
 
 
 class AnswerKeys(DetailsKeys):
@@ -25,13 +27,18 @@ class AnswerKeys(DetailsKeys):
             return
         wait = answerable_wait(agent)
         if wait is None:
-            limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["The agent is not waiting."]
-            text = limits[0] or "It can only be answered in its terminal."
-            self.show_message(Span(text), Span("  Press enter to jump there." if agent["waits"] else "", "dim"))
-            if agent["waits"] and not self._shows_preview:
-                self.action_toggle_preview()
+            self._show_terminal(agent)
         else:
             self._open_panel(agent, wait)
+
+    def _show_terminal(self, agent: Json) -> None:
+        """Show the screen of an agent whose dialog only the terminal can answer, and say why."""
+        may_ask = bool(agent["waits"]) or may_ask_at_start(agent, self._clock())
+        limits = [answer_limit(agent, wait) for wait in agent["waits"]] or ["" if may_ask else NOT_WAITING]
+        text = limits[0] or "It can only be answered in its terminal."
+        self.show_message(Span(text), Span("  Press enter to jump there." if may_ask else "", "dim"))
+        if may_ask and not self._shows_preview:
+            self.action_toggle_preview()
 
     def _open_panel(self, agent: Json, wait: Json) -> None:
         from claude_headspace.surfaces.tui.answer_panel import AnswerPanel, PanelActions

@@ -15,6 +15,9 @@ from claude_headspace.inputs.repository.worktrees import Distance, Worktree, lis
 from claude_headspace.kernel.text import count
 from claude_headspace.surfaces.worktrees.checkout import Checkout, Result, explained, listed, refuse
 
+COMMIT_FIRST = "Commit them first, or ask the agent to."
+COMMITTED_ONLY = "`merge --committed` merges the commits and leaves the files."
+
 MERGE = ("merge", "--no-edit", "--commit", "--no-squash", "--ff", "--no-autostash")
 """Options that replace those that the repository configures for the branch."""
 REBASE = (
@@ -35,7 +38,7 @@ class Integrated(NamedTuple):
 @explained()
 def merge(worktree: Worktree, *, committed_only: bool = False) -> Integrated:
     """Merge the branch of a worktree into its base."""
-    here, branch, distance = _examine(worktree, allows_uncommitted=committed_only)
+    here, branch, distance = _examine(worktree, "" if committed_only else f"{COMMIT_FIRST} {COMMITTED_ONLY}")
     base = distance.base
     if distance.ahead:
         target = next((each for each in list_worktrees(worktree.path) if each.branch == base and each.exists), None)
@@ -49,7 +52,7 @@ def merge(worktree: Worktree, *, committed_only: bool = False) -> Integrated:
 @explained()
 def rebase(worktree: Worktree) -> Integrated:
     """Rebase the branch of a worktree onto its base."""
-    here, branch, distance = _examine(worktree, allows_uncommitted=False)
+    here, branch, distance = _examine(worktree, COMMIT_FIRST)
     if distance.behind:
         range_of_branch = f"refs/heads/{distance.base}..refs/heads/{branch}"
         if here.read("rev-list", "--merges", "--max-count=1", range_of_branch):
@@ -61,16 +64,20 @@ def rebase(worktree: Worktree) -> Integrated:
     return Integrated(branch, distance.base, distance.behind)
 
 
-def _examine(worktree: Worktree, *, allows_uncommitted: bool) -> tuple[Checkout, str, Distance]:
-    """The checkout, its branch and its distance. Raises an error if its work cannot be integrated as it is."""
+def _examine(worktree: Worktree, uncommitted_hint: str) -> tuple[Checkout, str, Distance]:
+    """The checkout, its branch and its distance. Raises an error if its work cannot be integrated as it is.
+
+    Files that are not committed are an error with this hint; without a hint they are allowed.
+    """
     here, branch = Checkout(worktree.path), worktree.branch
     _refuse_operation(here)
     if branch is None:
         hint = f"Create a branch there: `git -C {worktree.path} switch -c NAME`."
         raise refuse("detached", f"HEAD is detached in {worktree.path}.", hint)
-    if not allows_uncommitted and (changed := here.changed_files()):
-        hint = "Commit them first, or ask the agent to. `merge --committed` merges the commits and leaves the files."
-        raise refuse("uncommitted", f"{count(len(changed), 'file')} not committed: {listed(changed)}.", hint)
+    if uncommitted_hint and (changed := here.changed_files()):
+        raise refuse(
+            "uncommitted", f"{count(len(changed), 'file')} not committed: {listed(changed)}.", uncommitted_hint
+        )
     distance = read_distance(worktree.path, branch)
     if distance is None:
         hint = f"Name it: `git config branch.{branch}.headspaceBase BRANCH`."
