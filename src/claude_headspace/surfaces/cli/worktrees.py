@@ -9,28 +9,14 @@ from claude_headspace.inputs.repository.worktrees import Worktree, list_worktree
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Argument, Option
 from claude_headspace.surfaces.cli.options import AsJson, examples
-<<<<<<< HEAD
 from claude_headspace.surfaces.cli.presentation.worktrees import removal_lines, worktree_table
-=======
-from claude_headspace.surfaces.cli.presentation.worktrees import (
-    ignored_text,
-    integrated_text,
-    removal_lines,
-    removed_text,
-    worktree_table,
-)
->>>>>>> 1091ac24 (The screen of a client that asks before its first report is shown; refusals of worktrees say what helps)
 from claude_headspace.surfaces.text.formatting import Json
 from claude_headspace.surfaces.worktrees.checkout import explained
 from claude_headspace.surfaces.worktrees.find import agents_in, find_worktree
 from claude_headspace.surfaces.worktrees.integrate import Integrated, merge, rebase
-<<<<<<< HEAD
 from claude_headspace.surfaces.worktrees.of_agent import refuse_running, refuse_working
 from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
 from claude_headspace.surfaces.worktrees.texts import integrated_text, removed_text
-=======
-from claude_headspace.surfaces.worktrees.remove import Removal, plan_removal, remove
->>>>>>> 1091ac24 (The screen of a client that asks before its first report is shown; refusals of worktrees say what helps)
 
 
 def complete_worktrees(incomplete: str) -> list[str]:
@@ -126,30 +112,18 @@ def remove_worktree(
     in progress, or if an agent or another program runs in it. Files that git ignores are listed, and deleted.
     """
     worktree = find_worktree(str(Path.cwd()), name)
-<<<<<<< HEAD
     refuse_running(worktree, agents_in(worktree))
-=======
-    if running := [agent["name"] for agent in agents_in(worktree)]:
-        hint = f"End it first: `headspace stop {running[0]}`."
-        raise refuse("in_use", f"{running[0]} runs in {worktree.path}.", hint)
->>>>>>> 1091ac24 (The screen of a client that asks before its first report is shown; refusals of worktrees say what helps)
     removal = plan_removal(worktree, keep_branch=keep_branch)
     if not yes:
-        _confirm(removal)
+        _confirm(removal_lines(removal))
     remove(removal)
-    result = {
-        "path": worktree.path,
-        "branch": worktree.branch,
-        "branch_deleted": removal.deletes_branch,
-        "ignored": list(removal.ignored),
-    }
+    result = {"path": worktree.path, "branch": worktree.branch, "branch_deleted": removal.deletes_branch}
     output.write_result(result, as_json, lambda _, __: [output.line(removed_text(removal))])
 
 
-def _confirm(removal: Removal) -> None:
+def _confirm(lines: list[output.Line]) -> None:
     if not output.can_ask():
-        ignored = f" It also deletes files that git ignores: {ignored_text(removal)}." if removal.ignored else ""
-        raise BadRequest("not_confirmed", "Nothing was removed: there is no terminal to ask.", f"Use --yes.{ignored}")
-    output.screen().show(removal_lines(removal))
+        raise BadRequest("not_confirmed", "Nothing was removed: there is no terminal to ask.", "Use --yes.")
+    output.screen().show(lines)
     if not output.confirm("Remove it?"):
         raise BadRequest("not_confirmed", "Nothing was removed.", "Use --yes to remove it without a question.")

@@ -34,28 +34,4 @@ def _cells(found: Json) -> tuple[str, ...]:
 
 def removal_lines(removal: Removal) -> list[Line]:
     """What a removal deletes."""
-<<<<<<< HEAD
     return [line(text) for text in removal_texts(removal)]
-=======
-    lines = [line(f"Directory: {mark_controls(removal.worktree.path)}")]
-    if removal.deletes_branch:
-        lines.append(line(f"Branch: {removal.worktree.branch}, whose commits are all in {removal.base}"))
-    elif removal.worktree.branch:
-        lines.append(line(f"The branch {removal.worktree.branch} is kept."))
-    if removal.ignored:
-        lines.append(line(f"With files that git ignores: {ignored_text(removal)}"))
-    return lines
-
-
-def ignored_text(removal: Removal) -> str:
-    """The files that git ignores, which are deleted, too."""
-    more = f" and {len(removal.ignored) - MAX_IGNORED} more" if len(removal.ignored) > MAX_IGNORED else ""
-    return mark_controls(", ".join(removal.ignored[:MAX_IGNORED])) + more
-
-
-def removed_text(removal: Removal) -> str:
-    """The result of a removal."""
-    branch = f" and the branch {removal.worktree.branch}" if removal.deletes_branch else ""
-    ignored = f" With files that git ignores: {ignored_text(removal)}." if removal.ignored else ""
-    return f"Removed {mark_controls(removal.worktree.path)}{branch}.{ignored}"
->>>>>>> 1091ac24 (The screen of a client that asks before its first report is shown; refusals of worktrees say what helps)
