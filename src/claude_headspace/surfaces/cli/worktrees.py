@@ -15,8 +15,8 @@ from claude_headspace.surfaces.worktrees.checkout import explained
 from claude_headspace.surfaces.worktrees.find import agents_in, find_worktree
 from claude_headspace.surfaces.worktrees.integrate import Integrated, merge, rebase
 from claude_headspace.surfaces.worktrees.of_agent import refuse_running, refuse_working
-from claude_headspace.surfaces.worktrees.remove import plan_removal, remove
-from claude_headspace.surfaces.worktrees.texts import integrated_text, removed_text
+from claude_headspace.surfaces.worktrees.remove import Removal, plan_removal, remove
+from claude_headspace.surfaces.worktrees.texts import integrated_text, removal_texts, removed_text
 
 
 def complete_worktrees(incomplete: str) -> list[str]:
@@ -115,15 +115,21 @@ def remove_worktree(
     refuse_running(worktree, agents_in(worktree))
     removal = plan_removal(worktree, keep_branch=keep_branch)
     if not yes:
-        _confirm(removal_lines(removal))
+        _confirm(removal)
     remove(removal)
-    result = {"path": worktree.path, "branch": worktree.branch, "branch_deleted": removal.deletes_branch}
+    result = {
+        "path": worktree.path,
+        "branch": worktree.branch,
+        "branch_deleted": removal.deletes_branch,
+        "ignored": removal.ignored,
+    }
     output.write_result(result, as_json, lambda _, __: [output.line(removed_text(removal))])
 
 
-def _confirm(lines: list[output.Line]) -> None:
+def _confirm(removal: Removal) -> None:
     if not output.can_ask():
-        raise BadRequest("not_confirmed", "Nothing was removed: there is no terminal to ask.", "Use --yes.")
-    output.screen().show(lines)
+        hint = f"It would remove: {'; '.join(removal_texts(removal))}. Use --yes."
+        raise BadRequest("not_confirmed", "Nothing was removed: there is no terminal to ask.", hint)
+    output.screen().show(removal_lines(removal))
     if not output.confirm("Remove it?"):
         raise BadRequest("not_confirmed", "Nothing was removed.", "Use --yes to remove it without a question.")

@@ -39,13 +39,17 @@ def removal_texts(removal: Removal) -> list[str]:
     elif removal.worktree.branch:
         texts.append(f"The branch {removal.worktree.branch} is kept.")
     if removal.ignored:
-        more = f" and {len(removal.ignored) - MAX_IGNORED} more" if len(removal.ignored) > MAX_IGNORED else ""
-        names = mark_controls(", ".join(removal.ignored[:MAX_IGNORED]))
-        texts.append(f"With files that git ignores: {names}{more}")
+        texts.append(_ignored_text(removal))
     return texts
+
+
+def _ignored_text(removal: Removal) -> str:
+    more = f" and {len(removal.ignored) - MAX_IGNORED} more" if len(removal.ignored) > MAX_IGNORED else ""
+    return f"With files that git ignores: {mark_controls(', '.join(removal.ignored[:MAX_IGNORED]))}{more}"
 
 
 def removed_text(removal: Removal) -> str:
     """The result of a removal."""
     branch = f" and the branch {removal.worktree.branch}" if removal.deletes_branch else ""
-    return f"Removed {mark_controls(removal.worktree.path)}{branch}."
+    ignored = f" {_ignored_text(removal)}." if removal.ignored else ""
+    return f"Removed {mark_controls(removal.worktree.path)}{branch}.{ignored}"
