@@ -74,6 +74,15 @@ def test_the_total_and_agents_without_reports(journal: TemporaryJournal) -> None
     assert report(journal, since=START + DAY).unmeasured == []
 
 
+def test_sessions_whose_tokens_are_not_reported_yet(journal: TemporaryJournal) -> None:
+    """A session with a cost and without tokens is counted until its client reports the tokens."""
+    assert report(journal).sessions_without_tokens == 0
+    store(journal, totals(START + DAY, "silent", 0.5))
+    assert report(journal).sessions_without_tokens == 1
+    store(journal, totals(START + DAY + HOUR, "silent", 0.5, opus=(10, 0.5)))
+    assert report(journal).sessions_without_tokens == 0
+
+
 @pytest.mark.parametrize(
     ("which", "cost", "tokens"),
     [

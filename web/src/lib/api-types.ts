@@ -3376,6 +3376,7 @@ export interface components {
             rows: components["schemas"]["UsageRow"][];
             total: components["schemas"]["Sums"];
             unpriced_sessions: number;
+            sessions_without_tokens: number;
             unmeasured: components["schemas"]["UnmeasuredAgents"][];
         };
         UsageRow: {

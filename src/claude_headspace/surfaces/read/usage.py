@@ -68,6 +68,8 @@ class UsageReport(msgspec.Struct, frozen=True, kw_only=True):
     total: Sums
     unpriced_sessions: int
     """The sessions that used tokens without a known price."""
+    sessions_without_tokens: int
+    """The sessions that have reported a cost, but no tokens: Claude Code reports tokens when a session ends."""
     unmeasured: list[UnmeasuredAgents]
 
 
@@ -165,8 +167,17 @@ class UsageQueries:
             rows=group(buckets, agents, by),
             total=sums(buckets),
             unpriced_sessions=len({each.session_id for each in buckets if each.unpriced_tokens}),
+            sessions_without_tokens=_without_tokens(buckets),
             unmeasured=_unmeasured(agents.values(), which) if which.model is None else [],
         )
+
+
+def _without_tokens(buckets: Iterable[Bucket]) -> int:
+    """How many sessions have a cost and no tokens."""
+    tokens: Counter[str] = Counter()
+    for bucket in buckets:
+        tokens[bucket.session_id] += bucket.tokens.total
+    return sum(not total for total in tokens.values())
 
 
 def _unmeasured(agents: Iterable[Agent], which: UsageFilter) -> list[UnmeasuredAgents]:

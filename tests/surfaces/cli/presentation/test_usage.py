@@ -23,6 +23,7 @@ REPORT: Json = {
     "by": ["model"],
     "rows": [row("opus", 12.5), row("", None, 400)],
     "total": sums(12.5, 400),
+    "sessions_without_tokens": 1,
     "unmeasured": [{"client": "copilot", "agents": 2}],
 }
 
@@ -41,6 +42,7 @@ def test_unknown_costs_are_said_to_be_unknown() -> None:
         "all      at least $12.50    2.0M    100        2.0M        12.5k       –",
         "",
         "  400 tokens without a known price: their cost is not included. See --by model.",
+        "  1 session with a cost and without tokens: Claude Code reports tokens at the end.",
         "  2 agents of Copilot CLI without any report of cost or tokens: not included.",
     ]
 
@@ -56,12 +58,13 @@ def test_an_empty_report_says_so() -> None:
     """With what is missing."""
     empty = {**REPORT, "rows": [], "total": sums(None)}
     assert texts(usage_table(empty, 100))[0] == "No cost and no tokens were reported in this time."
-    assert len(usage_table(empty, 100)) == 2
+    assert len(usage_table(empty, 100)) == 3
 
 
 def test_one_row_needs_no_sum() -> None:
     """It would be the same row again."""
-    assert len(usage_table({**REPORT, "rows": REPORT["rows"][:1], "total": sums(12.5), "unmeasured": []}, 100)) == 2
+    complete = {"total": sums(12.5), "sessions_without_tokens": 0, "unmeasured": []}
+    assert len(usage_table({**REPORT, "rows": REPORT["rows"][:1], **complete}, 100)) == 2
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "–"), (940, "940"), (12_500, "12.5k"), (3_100_000_000, "3.1G")])

@@ -87,6 +87,8 @@ def _notes(report: Json) -> Iterator[str]:
     unpriced = report["total"]["unpriced_tokens"]
     if unpriced:
         yield f"{count(unpriced, 'token')} without a known price: their cost is not included. See --by model."
+    if without := report["sessions_without_tokens"]:
+        yield f"{count(without, 'session')} with a cost and without tokens: Claude Code reports tokens at the end."
     for each in report["unmeasured"]:
         agents, client = count(each["agents"], "agent"), title_of(each["client"])
         yield f"{agents} of {client} without any report of cost or tokens: not included."
