@@ -15,6 +15,8 @@ from tests.real_clients.terminal import OutlivingClient, ScreenPatterns, Termina
 
 MODEL = "gpt-6-luna"
 """A model that Codex knows, so that it offers all its tools."""
+OLDER_MODEL = "gpt-5.6-luna"
+"""A model with the first version of sub-agents. Codex would offer the newer one at its start, which takes keys."""
 
 
 class OtherHome(Home):
@@ -76,7 +78,12 @@ class CodexHome(OtherHome):
 
     client_name = "codex"
     variables: ClassVar[Mapping[str, str]] = {"MODEL_KEY": "fake"}
-    patterns = ScreenPatterns(ready=r"^› ", busy=r"esc to interrupt", dialog=r"^\s*(?:› )?(\d)\. (.*)$", cursor="› 1.")
+    patterns = ScreenPatterns(
+        ready=r"^› (?!\d\. )",
+        busy=r"esc to interrupt",
+        dialog=r"^\s*(?:› )?(\d)\. (.*)$",
+        cursor="› 1.",
+    )
     uses_daemon = False
 
     def prepare(self, model_url: str) -> None:
@@ -106,6 +113,9 @@ trust_level = "trusted"
 
 [notice]
 hide_gpt5_1_migration_prompt = true
+
+[notice.model_migrations]
+"{OLDER_MODEL}" = "{MODEL}"
 '''
         config.write_text(mine + (f"\n{config.read_text()}" if config.exists() else ""))
 

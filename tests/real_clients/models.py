@@ -76,6 +76,9 @@ class _OtherHandler(Handler, ABC):
     def do_POST(self) -> None:  # noqa: N802
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         body: dict[str, Any] = json.loads(raw) if raw.strip() else {}
+        if (aside := self.aside(body)) is not None:
+            self.send_reply(body, aside)
+            return
         chosen = self.chosen(body)
         if chosen is None:
             self.send_answer({})
@@ -110,6 +113,10 @@ class _OtherHandler(Handler, ABC):
         return choose(self.server.model.script, {"messages": _joined(messages)})
 
     @abstractmethod
+    def aside(self, body: dict[str, Any]) -> Reply | None:
+        """The reply to what a client asks beside the conversation, such as a title. The script does not know of it."""
+
+    @abstractmethod
     def chosen(self, body: dict[str, Any]) -> Reply | None:
         """The reply to a request; None if it is not about a conversation."""
 
@@ -131,12 +138,18 @@ class _OpenAIHandler(_OtherHandler):
     def do_GET(self) -> None:  # noqa: N802
         self.send_answer({"object": "list", "data": [], "models": []})
 
+    def aside(self, body: dict[str, Any]) -> Reply | None:
+        """Codex wants its title in JSON. The others ask for it without tools."""
+        if self.path.endswith("/responses"):
+            has_format = "format" in (body.get("text") or {})
+            return reply(text(json.dumps({"title": TITLE}))) if has_format else None
+        is_chat = self.path.endswith("/chat/completions")
+        return reply(text(TITLE)) if is_chat and not body.get("tools") else None
+
     def chosen(self, body: dict[str, Any]) -> Reply | None:
         if self.path.endswith("/responses"):
             return self.scripted(_response_messages(body))
-        if not self.path.endswith("/chat/completions"):
-            return None
-        return self.scripted(_chat_messages(body)) if body.get("tools") else reply(text(TITLE))
+        return self.scripted(_chat_messages(body)) if self.path.endswith("/chat/completions") else None
 
     def results(self, body: dict[str, Any]) -> Iterator[str]:
         for item in body.get("input") or []:
@@ -264,13 +277,15 @@ The summary is last, because it is part of all later requests.
 class _GeminiHandler(_OtherHandler):
     """`generateContent` and `streamGenerateContent`."""
 
-    def chosen(self, body: dict[str, Any]) -> Reply | None:
-        if "enerateContent" not in self.path:
+    def aside(self, body: dict[str, Any]) -> Reply | None:
+        """Requests without tools."""
+        if "enerateContent" not in self.path or body.get("tools"):
             return None
-        if not body.get("tools"):
-            asked = json.dumps(body)
-            return reply(text(next((words for name, words in GEMINI_HELPERS.items() if name in asked), TITLE)))
-        return self.scripted(_gemini_messages(body))
+        asked = json.dumps(body)
+        return reply(text(next((words for name, words in GEMINI_HELPERS.items() if name in asked), TITLE)))
+
+    def chosen(self, body: dict[str, Any]) -> Reply | None:
+        return self.scripted(_gemini_messages(body)) if "enerateContent" in self.path else None
 
     def results(self, body: dict[str, Any]) -> Iterator[str]:
         for content in body.get("contents") or []:

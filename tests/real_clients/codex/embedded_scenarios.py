@@ -27,6 +27,7 @@ from tests.real_client.scenario import (
     starts,
     types,
 )
+from tests.real_clients.homes import OLDER_MODEL
 from tests.real_clients.models import cell, codex_agent, patch
 from tests.support import wait_until
 
@@ -82,10 +83,7 @@ ASKED_TO_NOTE = [*begins_with("Note it"), shows("waiting: permission")]
 NOTED = Expected(["completed: Note it"], ["USER COMMAND: Note it", "AGENT COMPLETION: I noted it."])
 CUT_SHORT = Expected(["interrupted: Make it"], ["USER COMMAND: Make it"])
 
-FIRST_VERSION = (
-    *("-c", 'model="gpt-5.6-luna"'),
-    *("-c", 'notice.model_migrations={"gpt-5.6-luna"="gpt-6-luna"}'),
-)
+FIRST_VERSION = ("-c", f'model="{OLDER_MODEL}"')
 """A model that uses the first version of sub-agents."""
 SPAWN = tool("spawn_agent", message="Run wc on shop", task_name="count") | {"namespace": "collaboration"}
 COUNTED = Expected(

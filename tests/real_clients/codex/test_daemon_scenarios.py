@@ -8,7 +8,7 @@ import pytest
 from tests.real_client.cases import Case
 from tests.real_client.conftest import Results
 from tests.real_clients.codex.daemon_scenarios import SCENARIOS, WITH_OLDER_MODEL, WITHOUT_DAEMON
-from tests.real_clients.homes import MODEL, CodexDaemonHome
+from tests.real_clients.homes import MODEL, OLDER_MODEL, CodexDaemonHome
 
 VERSION = "0.166.0"
 
@@ -20,7 +20,7 @@ class OlderModelHome(CodexDaemonHome):
         """Write the configuration."""
         super().prepare(model_url)
         config = self.config_dir / "config.toml"
-        config.write_text(config.read_text().replace(MODEL, "gpt-5.6-luna"))
+        config.write_text(config.read_text().replace(f'model = "{MODEL}"', f'model = "{OLDER_MODEL}"'))
 
 
 CASES = [

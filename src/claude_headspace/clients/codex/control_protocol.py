@@ -17,8 +17,8 @@ from claude_headspace.kernel.tolerant_json import UNREADABLE
 RequestId = int | str
 
 WAITING_ON_APPROVAL = "waitingOnApproval"
-CLOSED = "closed"
-"""The status of a thread that is closed. Codex has a notification of its own for that."""
+CLOSED, VANISHED = "closed", "vanished"
+"""The status of a thread that is closed: Codex has a notification of its own for that, or its daemon is gone."""
 APPROVALS = {"item/commandExecution/requestApproval": "command", "item/fileChange/requestApproval": "file"}
 """The requests for an approval, and what is to be approved."""
 FILE_DECISIONS = ("accept", "acceptForSession", "decline", "cancel")

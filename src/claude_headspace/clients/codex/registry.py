@@ -86,6 +86,8 @@ def _fact(thread: Thread) -> Fact:
             return facts.TurnFailed("system_error", "Codex reports an error")
         case "closed" | "notLoaded":
             return facts.SessionEnded(THREAD_CLOSED)
+        case "vanished":
+            return facts.ClientVanished()
         case "resumed":
             return facts.SessionStarted("resume")
         case _:

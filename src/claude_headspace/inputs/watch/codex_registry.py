@@ -22,7 +22,7 @@ import msgspec
 import structlog
 
 from claude_headspace.background import Loop
-from claude_headspace.clients.codex.control_protocol import CLOSED, Approval, Status, Thread
+from claude_headspace.clients.codex.control_protocol import CLOSED, VANISHED, Approval, Status, Thread
 from claude_headspace.clients.codex.control_socket import ControlSocket, socket_path
 from claude_headspace.clients.codex.registry import RESUMED, activity_of, make_entry
 from claude_headspace.clients.decode import decode
@@ -45,6 +45,7 @@ RETRY_SECONDS = 1.0
 FIRST_CHECK_SECONDS = 3.0
 """How long the start waits for the daemons."""
 SETTLE_SECONDS = 0.5
+ENDED = (CLOSED, VANISHED)
 LAST_HOOK_SECONDS = 1.5
 """The same for an end, whose hook has more details, for an error, and for a session that no hook has reported."""
 
@@ -179,7 +180,7 @@ class CodexRegistry(Loop):
     def _close_all(self, control: ControlSocket) -> None:
         """The daemon is gone, and its threads with it."""
         for report in [each for each in self._reports.values() if each.socket is control]:
-            self._report_from(control, msgspec.structs.replace(report.thread, status=Status(CLOSED)))
+            self._report_from(control, msgspec.structs.replace(report.thread, status=Status(VANISHED)))
 
     async def first_check(self) -> None:
         """Wait until the threads of every daemon have been read once, for a short time."""
@@ -249,7 +250,7 @@ class CodexRegistry(Loop):
     async def _process(self, report: Report) -> None:
         """Submit a report if it is new."""
         thread, agent = report.thread, self._agents.find_by_session(report.thread.id)
-        is_closed = thread.status.type == CLOSED
+        is_closed = thread.status.type in ENDED
         if is_closed:
             self._reports.pop(thread.id, None)
         if self._is_repetition(report, agent):
@@ -276,9 +277,9 @@ class CodexRegistry(Loop):
         """Whether the agent shows what is reported, or a sub-agent proves that the session is not idle yet."""
         status = report.thread.status.type
         if agent is None:
-            return status == CLOSED
+            return status in ENDED
         if agent.ended_at is not None:
-            return status == CLOSED or report.at <= agent.ended_at
+            return status in ENDED or report.at <= agent.ended_at
         if status == "systemError":
             return agent.state not in (AgentState.WORKING, AgentState.WAITING)
         return status == "idle" and bool(agent.running_subagents) and self._has_busy_child(report)
