@@ -58,6 +58,14 @@ def agent(daemon: RunningDaemon) -> Agent:
     return Agent(daemon)
 
 
+@pytest.mark.parametrize("path", ["/api/agents/{}/screen", "/api/agents/{}/worktree", "/api/launches/directory?path=/"])
+def test_some_endpoints_need_act_to_be_read(agent: Agent, path: str) -> None:
+    """They show more than the stored conversation: screens, files that are not committed, directories."""
+    refused = agent.daemon.get(path.format(agent.id), scope="read")
+    assert (refused.status, refused.error["code"]) == (403, "token_refused")
+    assert agent.daemon.send("HEAD", path.format(agent.id), scope="act").status != 403
+
+
 def test_large_responses_are_compressed_on_request(daemon: RunningDaemon) -> None:
     """For requesters that accept it; small ones never."""
     plain = daemon.get("/api/settings")

@@ -37,7 +37,11 @@ from claude_headspace.surfaces.api.endpoints import (
     worktrees,
 )
 from claude_headspace.surfaces.api.openapi import Endpoint
+from claude_headspace.surfaces.auth.middleware import check_scope
+from claude_headspace.surfaces.auth.tokens import Scope
 
+CHECKED_SCOPES = frozenset({Scope.READ, Scope.ACT, Scope.ADMIN})
+"""Endpoints with the other scopes may be open (`ingest = "open"`)."""
 COMPRESSED_BYTES = 4_096
 """The size from which on a response is compressed."""
 GZIP_LEVEL = 1
@@ -69,14 +73,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 def api_routes(context: ApiContext) -> list[Route]:
     """The endpoints as Starlette routes."""
     return [
-        Route(endpoint.path, _respond(partial(endpoint.handler, context)), methods=[endpoint.method])
+        Route(endpoint.path, _respond(endpoint, partial(endpoint.handler, context)), methods=[endpoint.method])
         for endpoint in ENDPOINTS
         if endpoint.handler
     ]
 
 
-def _respond(handler: Callable[[Request], Awaitable[object]]) -> Callable[[Request], Awaitable[Response]]:
+def _respond(
+    endpoint: Endpoint, handler: Callable[[Request], Awaitable[object]]
+) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
+        if endpoint.scope in CHECKED_SCOPES:
+            check_scope(request.scope, Scope(endpoint.scope))
         result = await handler(request)
         if isinstance(result, Response):
             return result

@@ -6,7 +6,8 @@ Requests from loopback are checked like all others. The checks, in this order:
 3. A POST must have the content type JSON, which an HTML form cannot send. The only form is the one behind an answer
    link, and the link is the permission (`answer_links`).
 4. The request needs a token of the required scope. A signed-in browser can read and act. Without `ingest = "token"`,
-   hooks of this host and `/health` and `/hook/status` need no token.
+   hooks of this host and `/health` and `/hook/status` need no token. Some endpoints show more than the stored
+   conversation, and need `act` to be read: `check_scope`, which they call, refuses the others.
 
 The name of the token's owner is stored in the ASGI scope (`ACTOR`). Every response has a content security policy of
 `self` and is not cached, unless it sets these headers itself. No response allows another origin.
@@ -34,6 +35,8 @@ READ_PATHS = frozenset({"/metrics", "/plates"})
 """Read endpoints that are not below `/api/`."""
 ACTOR = "headspace.actor"
 """The key in the ASGI scope for the name of the requester: of a named token, or the local user."""
+PRINCIPAL = "headspace.principal"
+"""The key in the ASGI scope for the owner of the credentials."""
 
 FindNamedToken = Callable[[bytes], Awaitable[Principal | None]]
 """Looks up a named token."""
@@ -115,6 +118,7 @@ class AuthenticationMiddleware:
             principal = await self._principal(authorization)
         scope[TRUSTED] = tokens.Scope.INGEST in principal.scopes
         scope[ACTOR] = principal.name if principal.scopes else None
+        scope[PRINCIPAL] = principal if authorization is not None or principal.scopes else None
         if required and not required & principal.scopes:
             raise _refusal(min(required), principal if authorization is not None else None)
 
@@ -154,6 +158,13 @@ class AuthenticationMiddleware:
         if path.startswith("/api/") or path in READ_PATHS:
             return READ if method in SAFE_METHODS else ACT
         return NONE
+
+
+def check_scope(scope: Scope, required: tokens.Scope) -> None:
+    """Raise `Forbidden` unless a request that was passed on has the scope of its endpoint."""
+    principal: Principal | None = scope.get(PRINCIPAL)
+    if principal is None or required not in principal.scopes:
+        raise _refusal(required, principal)
 
 
 def _is_port(text: str) -> bool:
