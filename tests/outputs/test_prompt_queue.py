@@ -71,9 +71,9 @@ class Desk:
         """The client runs a hook."""
         await self.engine.submit(hook(name, self.clock.advance(1), **payload))
 
-    async def schedule(self, prompt_id: str, text: str) -> None:
+    async def schedule(self, prompt_id: str, text: str, **more: Any) -> None:
         """A person schedules a prompt."""
-        act = PromptScheduled(prompt_id=prompt_id, text=text, summary=text)
+        act = PromptScheduled(prompt_id=prompt_id, text=text, summary=text, **more)
         await self.engine.record(act, self.agent.id, delivery_id=schedule_delivery(prompt_id))
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -156,6 +156,43 @@ def test_a_question_keeps_the_prompt_waiting() -> None:
             desk.clock.advance(1)
             await asyncio.sleep(0.002)
         assert (desk.sender.sent, desk.pending) == ([], [("p1", "")])
+
+    run(story)
+
+
+async def stop_by_error(desk: Desk) -> None:
+    """A turn that ends with a rate limit."""
+    await desk.fire("UserPromptSubmit", prompt="Work.")
+    await desk.fire("StopFailure", error="rate_limit")
+
+
+def test_a_retry_is_sent_when_its_time_has_come() -> None:
+    """Until then the agent stays stopped; other prompts wait until it is idle."""
+
+    async def story(desk: Desk) -> None:
+        await stop_by_error(desk)
+        await desk.schedule("other", "Unrelated.")
+        await desk.schedule("retry", "Work.", not_before=desk.clock() + 60 * SECOND, after_error=True)
+        desk.clock.advance(55)
+        for _ in range(20):
+            await asyncio.sleep(0.002)
+        assert desk.sender.sent == []
+        await desk.until(lambda: desk.pending == [("other", "")])
+        assert desk.sender.sent == ["Work."]
+
+    run(story)
+
+
+def test_a_retry_is_cancelled_if_the_agent_continues_without_it() -> None:
+    """A prompt of the user has made it obsolete."""
+
+    async def story(desk: Desk) -> None:
+        await stop_by_error(desk)
+        await desk.schedule("retry", "Work.", not_before=desk.clock() + 3600 * SECOND, after_error=True)
+        await desk.fire("UserPromptSubmit", prompt="Work.")
+        await desk.until(lambda: not desk.pending)
+        await desk.fire("Stop", last_assistant_message="Done.")
+        assert (desk.sender.sent, desk.count("PromptCancelled")) == ([], 1)
 
     run(story)
 

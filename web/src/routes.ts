@@ -23,6 +23,7 @@ const replay = new Lazy<{ id?: string }>(() => import("./views/Replay.svelte"));
 
 const ROUTES: Route[] = [
   { path: "/", view: new Lazy(() => import("./views/Board.svelte")), title: "Board" },
+  { path: "/new", view: new Lazy(() => import("./views/NewAgent.svelte")) },
   { path: "/agents", detail: new Lazy(() => import("./views/Agent.svelte")) },
   { path: "/waits", view: new Lazy(() => import("./views/Waits.svelte")), title: "Waits" },
   {

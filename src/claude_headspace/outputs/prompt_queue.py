@@ -41,6 +41,8 @@ START_DELAY: Micros = 3 * SECOND
 RETRY_SECONDS = 2.0
 MAX_RETRY_SECONDS = 10.0
 """The longest pause between two attempts. It doubles while a prompt cannot be typed."""
+LONG_WAIT = 10
+"""A wait for the time of a prompt ends after this many retry pauses at the latest: the machine may have slept."""
 MAX_AGE: Micros = 24 * 3600 * SECOND
 """How long ago an agent may have ended whose prompts are not given up yet."""
 
@@ -157,8 +159,9 @@ class PromptQueue(Loop):
         now = self._clock()
         if any(_needs_work(agent, now) for agent in self._agents.values()):
             return self._retry_seconds
-        times = [each.not_before for agent in self._agents.values() for each in open_prompts(agent)[:1]]
-        return min(((each - now) / SECOND for each in times if each > now), default=None)
+        times = [next_prompt(agent).not_before for agent in self._agents.values()]
+        waits = [(each - now) / SECOND for each in times if each > now]
+        return min([*waits, self._retry_seconds * LONG_WAIT]) if waits else None
 
     def _is_due(self, agent: Agent) -> bool:
         now = self._clock()
@@ -173,8 +176,8 @@ class PromptQueue(Loop):
         """Do the next thing about the first pending prompt of an agent."""
         try:
             agent = await asyncio.to_thread(self._reader.agent, agent_id)
-            if agent is not None and (prompts := open_prompts(agent)):
-                await self._handle(agent, prompts[0])
+            if agent is not None and open_prompts(agent):
+                await self._handle(agent, next_prompt(agent))
             self.failure = None
         except Exception as error:  # the journal is unavailable, or a bug: it is tried again
             log.warning("pending_prompt_failed", exc_info=True)
@@ -255,13 +258,19 @@ def open_prompts(agent: Agent) -> tuple[PendingPrompt, ...]:
     return tuple(each for each in agent.pending_prompts if not each.problem)
 
 
+def next_prompt(agent: Agent) -> PendingPrompt:
+    """The prompt of an agent that comes next: one that was typed, then one after an error, then the oldest."""
+    prompts = open_prompts(agent)
+    return next((each for each in prompts if each.typed_at), next((e for e in prompts if e.after_error), prompts[0]))
+
+
 def _needs_work(agent: Agent, now: Micros) -> bool:
     """Whether something is to be done now, or soon without another change of the agent."""
     prompts = open_prompts(agent)
     if agent.ended_at is not None or any(each.typed_at for each in prompts):
         return True
-    first = prompts[0]
-    return _may_be_sent(agent, first, now) or (first.after_error and agent.state is not AgentState.ERROR)
+    prompt = next_prompt(agent)
+    return _may_be_sent(agent, prompt, now) or (prompt.after_error and agent.state is not AgentState.ERROR)
 
 
 def _may_be_sent(agent: Agent, prompt: PendingPrompt, now: Micros) -> bool:

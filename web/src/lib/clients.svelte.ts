@@ -2,7 +2,7 @@
 // in the list keeps its name, and is offered everything.
 import type { Agent, Client } from "./types";
 
-export type Capability = "answer_permission" | "answer_question" | "deny_message" | "decline_message" | "grant" | "edit_input" | "send" | "keep_draft" | "interrupt" | "changes" | "subagents";
+export type Capability = "answer_permission" | "answer_question" | "deny_message" | "decline_message" | "grant" | "edit_input" | "send" | "keep_draft" | "interrupt" | "changes" | "subagents" | "stop" | "resume" | "fork";
 
 class Clients {
   all = $state.raw<Client[]>([]);

@@ -67,6 +67,7 @@ export const agentPath = (id: string): string => `/agents/${encodeURIComponent(i
 export const effortPath = (id: string): string => `/efforts/${encodeURIComponent(id)}`;
 export const missionPath = (id: string): string => `/missions/${encodeURIComponent(id)}`;
 export const replayPath = (id: string): string => `/replay/${encodeURIComponent(id)}`;
+export const terminalPath = (agent: string): string => `${agentPath(agent)}?tab=terminal`;
 /** The changes of an agent, or of one of its commands. */
 export const changesPath = (agent: string, command: string | null = null): string =>
   `${agentPath(agent)}?tab=changes${command === null ? "" : `&command=${encodeURIComponent(command)}`}`;
