@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from claude_headspace.clients.dialog import NO_MESSAGE, Choice, Dialog, DialogOption, Key, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import Dialog, DialogOption, Role, shows_end
+from claude_headspace.clients.dialog_answer import MAX_TYPED, NO_MESSAGE, Choice, Key, choose
+from claude_headspace.clients.dialog_match import find_mismatch
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer
@@ -87,7 +89,7 @@ def test_a_question_is_compared_with_its_options() -> None:
 def test_permissions() -> None:
     """To allow selects the option for this call only. A refusal has a text, given or not."""
     assert choose(PERMISSION, wait(), Answer(decision="allow")) == Choice(0)
-    assert choose(PERMISSION, wait(), Answer(decision="deny", message="not\nnow")) == Choice(2, "not now")
+    assert choose(PERMISSION, wait(), Answer(decision="deny", message=" not  now ")) == Choice(2, "not  now")
     assert choose(PERMISSION, wait(), Answer(decision="deny")) == Choice(2, "No.")
 
 
@@ -109,10 +111,12 @@ def test_questions() -> None:
         Answer(decision="allow", grant=("1",)),
         Answer(action="accept"),
         Answer(decision="deny", message="a\x1b[A"),
+        Answer(decision="deny", message="first\nsecond"),
+        Answer(decision="deny", message="x" * (MAX_TYPED + 1)),
     ],
 )
 def test_what_a_dialog_cannot_take(answer: Answer) -> None:
-    """Changed inputs, grants, forms and control characters."""
+    """Changed inputs, grants, forms, control characters, several lines, and a text that is too long."""
     assert isinstance(choose(PERMISSION, wait(), answer), str)
 
 
@@ -121,3 +125,70 @@ def test_a_message_that_the_dialog_cannot_take_is_not_dropped() -> None:
     plain = msgspec.structs.replace(PERMISSION, options=(PERMISSION.options[0], DialogOption("No", Role.DENY)))
     assert choose(plain, wait(), Answer(decision="deny", message="use npm")) == NO_MESSAGE
     assert choose(plain, wait(), Answer(decision="deny")) == Choice(1)
+
+
+WORDS = "use the other directory because this one is shared"
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_shown"),
+    [
+        ((WORDS,), True),
+        (("use the other directory because this", "one is shared"), True),
+        (("use the other directory because th", "one is shared"), True),
+        (("use the other directory because", "one is shared"), False),
+        (("use the other directory because this", "one is share"), True),
+        (("use the other directory because this", "one is s"), False),
+        ((WORDS[:-1],), False),
+        (("other directory because this", "one is shared"), False),
+        (("directory", "because this", "one is shared"), True),
+        (("one is shared", "because this", "use the"), False),
+        ((), False),
+    ],
+)
+def test_the_rows_of_a_typed_text(rows: tuple[str, ...], is_shown: bool) -> None:
+    """The end of a row may be missing, and the beginning of a text that is longer than its field; nothing else."""
+    assert shows_end(rows, WORDS) is is_shown
+
+
+SIZES = Question("Which sizes?", "Sizes", (Option("S"), Option("M"), Option("L"), Option("XL")), several=True)
+BOXES = Dialog(
+    kind="question",
+    text="Which sizes?",
+    options=tuple(DialogOption(label, Role.ANSWER, is_ticked=False) for label in ("S", "M", "L")),
+    below=(Role.OTHER, Role.TEXT, Role.DONE),
+    selected=0,
+    tick_key="Enter",
+)
+
+
+def test_a_list_that_scrolls() -> None:
+    """Its options must be at their places. Several can be ticked, and what is below them is found without seeing it."""
+    asked = wait("question", SIZES)
+    assert find_mismatch(BOXES, asked, None) is None
+    assert find_mismatch(msgspec.structs.replace(BOXES, first=1), asked, None) is not None
+    assert find_mismatch(msgspec.structs.replace(BOXES, tick_key=""), asked, None) is not None
+    ticks = (True, False, False, True)
+    assert choose(BOXES, asked, Answer(answers={"Sizes": ["S", "XL"]})) == Choice(6, ticks=ticks)
+    assert choose(BOXES, asked, Answer(answers={"Sizes": ["S", "XL", "any"]})) == Choice(5, "any", ticks)
+    assert isinstance(choose(BOXES, asked, Answer(answers={"Sizes": ["any", "all"]})), str)
+
+
+def test_a_formatted_question() -> None:
+    """Marks of the formatting need not be visible. Words must be."""
+    shown = msgspec.structs.replace(
+        QUESTION, text="Which colour? See the list (https://a.example).\n│ Name │ Use │\n│ red  │ fo  │\n│      │ r x │"
+    )
+    text = "Which **colour**? See [the list](https://a.example).\n| Name | Use |\n|---|---|\n| red | x |\n```sh\n```"
+    asked = wait("question", Question(text, "", COLOUR.options))
+    assert find_mismatch(shown, asked, None) is None
+    assert find_mismatch(shown, wait("question", Question(f"{text}\nReally?", "", COLOUR.options)), None) is not None
+
+
+def test_the_lower_part_of_a_dialog() -> None:
+    """It is one if its text and options are the last ones."""
+    part = msgspec.structs.replace(QUESTION, text="colour\ndo you want", is_complete=False)
+    assert part.is_end_of(QUESTION)
+    assert not msgspec.structs.replace(part, is_complete=True).is_end_of(QUESTION)
+    assert not msgspec.structs.replace(part, text="do you").is_end_of(QUESTION)
+    assert not msgspec.structs.replace(part, options=QUESTION.options[:-1]).is_end_of(QUESTION)

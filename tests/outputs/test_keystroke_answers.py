@@ -15,7 +15,8 @@ from claude_headspace.clients.dialog_readers import DIALOG_READERS
 from claude_headspace.kernel.agent import Agent, Project, Wait
 from claude_headspace.kernel.tools import ToolKind, ToolUse
 from claude_headspace.kernel.wait.answers import Answer
-from claude_headspace.outputs.keystroke_answers import KeystrokeChannel, is_stopped
+from claude_headspace.outputs.dialog_pane import is_stopped
+from claude_headspace.outputs.keystroke_answers import KeystrokeChannel
 from claude_headspace.outputs.pane_input import PaneInput
 from claude_headspace.outputs.tmux import Refused
 from tests.support import running_daemon, wait_until

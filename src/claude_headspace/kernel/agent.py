@@ -181,6 +181,10 @@ class FinishedCall(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     subagent_id: str | None = None
 
 
+UNANSWERED = ("rejected", "dismissed", "the turn ended", "the client ended")
+"""Resolutions of a dialog whose answer, if any, the client did not apply."""
+
+
 class Answered(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to a wait given through Headspace: what, by whom, from where, when."""
 

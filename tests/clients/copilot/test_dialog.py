@@ -6,7 +6,9 @@ import pytest
 
 from claude_headspace.clients.copilot.dialog import read_dialog, shows_call
 from claude_headspace.clients.copilot.tools import tool_use
-from claude_headspace.clients.dialog import NO_REASON, Choice, Dialog, Role, choose, find_mismatch
+from claude_headspace.clients.dialog import Dialog, Role
+from claude_headspace.clients.dialog_answer import NO_REASON, Choice, choose
+from claude_headspace.clients.dialog_match import find_mismatch
 from claude_headspace.kernel.agent import Wait
 from claude_headspace.kernel.wait.answers import Answer
 

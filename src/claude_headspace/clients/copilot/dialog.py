@@ -1,12 +1,14 @@
 """The dialogs of Copilot CLI, read from its screen: permissions, and questions with one field. Pure.
 
 A permission is a box at the bottom of the screen with numbered options. In an inner box it shows the command; if a hook
-asks, the tool and its arguments as JSON. A refusal is typed into the last option, whose label the text replaces. A
-question stands between two lines. If the option "Other" is selected, its text is typed into a box below. Recorded with
-1.0.102.
+asks, the tool and its arguments as JSON. A refusal is typed into the last option, whose label the text replaces. If it
+takes several rows, the end of the label stands in a column of its own, right of the text, and the right side of the box
+may be missing. A question stands between two lines. If several options can be selected, each has a dot or a tick. If
+the option "Other" is selected, its text is typed into a box below. Recorded with 1.0.102.
 
 Rules
-- The dialog is the last thing on the screen. Text above it may look like one.
+- The dialog is the last thing on the screen. Text above it may look like one. Its upper part may have left the screen,
+  below the first row, which is always there.
 - Keys and titles that are not known make no dialog.
 """
 
@@ -17,21 +19,33 @@ from typing import Any
 import msgspec
 
 from claude_headspace.clients.dialog import Dialog, DialogOption, Role
-from claude_headspace.clients.dialog import shows_call as dialog_shows_call
+from claude_headspace.clients.dialog_match import shows_call as dialog_shows_call
 from claude_headspace.kernel.tools import ToolUse
 
 _PERMISSION_KEYS = "↑/↓ to navigate · enter to select · esc to cancel"
+_SEVERAL_KEYS = "↑/↓ select · space toggle · enter accept · ctrl+d decline · esc cancel"
 _QUESTION_KEYS = (
     "↑/↓ select · enter accept · ctrl+d decline · esc cancel",
+    _SEVERAL_KEYS,
     "enter accept · ctrl+d decline · esc cancel",
 )
+_TICKS = {"• ": False, "✓ ": True}
+_TICK_KEY = "Space"
 _QUESTION_TITLE = "Copilot needs information."
 _DECLINE_KEY = "C-d"
-_OPTION = re.compile(r"(❯| ) (\d+)\. (.*)")
+_OPTION = re.compile(r"(❯| ) ?(\d+)\. +(.*)")
 _REFUSAL, _REFUSAL_WITH_TEXT = "No", "No, and tell Copilot what to do differently"
-_WITH_TEXT, _WITHOUT_TEXT = " (Esc to stop)", " (Esc)"
+_WITH_TEXT, _WITHOUT_TEXT = "(Esc to stop)", "(Esc)"
 """The ends of a refusal's label. The first takes a text and nothing happens without one, even if the label does not ask
 for it."""
+_ENDS = {
+    (_WITH_TEXT,): _WITH_TEXT,
+    ("(Esc to", "stop)"): _WITH_TEXT,
+    ("(Esc", "to stop)"): _WITH_TEXT,
+    ("(Esc", "to", "stop)"): _WITH_TEXT,
+    (_WITHOUT_TEXT,): _WITHOUT_TEXT,
+}
+"""How the end stands in the first rows of its label."""
 _TOOL, _ARGUMENTS = "Tool: ", "Args: "
 _OTHER = "Other (type your answer"
 _PLACEHOLDER = "Type your answer..."
@@ -40,7 +54,7 @@ _CHANGE = re.compile(r"\s*cd\s+([^\s'\"\\$`~*?;&|()<>]+)\s*&&\s*(\S.*)", re.DOTA
 """A command that first changes the directory, which is written out."""
 
 
-def read_dialog(lines: Sequence[str]) -> Dialog | None:
+def read_dialog(lines: Sequence[str], _use: ToolUse | None = None) -> Dialog | None:
     """The dialog on a screen; None if it shows none."""
     shown = [line.rstrip() for line in lines]
     while shown and not shown[-1]:
@@ -63,8 +77,8 @@ def shows_call(dialog: Dialog, use: ToolUse, cwd: str) -> bool:
 def _read_permission(lines: Sequence[str]) -> Dialog | None:
     if not lines or not lines[-1].startswith("╰") or not lines[-1].endswith("╯"):
         return None
-    start = next((at for at in range(len(lines) - 2, -1, -1) if not _is_inside(lines[at])), -1)
-    rows = [line[2:-1].rstrip() for line in lines[start + 1 : -1]]
+    start = next((at for at in range(len(lines) - 2, -1, -1) if not lines[at].startswith("│ ")), -1)
+    rows = [line[2:].removesuffix("│").rstrip() for line in lines[start + 1 : -1]]
     if len(rows) < 3 or rows[-1] != _PERMISSION_KEYS:
         return None
     first = next((at for at in range(len(rows) - 1) if _OPTION.fullmatch(rows[at])), None)
@@ -81,7 +95,7 @@ def _read_permission(lines: Sequence[str]) -> Dialog | None:
         **_request(_inner_box(text)),
         options=options,
         selected=selected,
-        typed=typed,
+        typed_rows=typed,
         is_complete=start >= 0 and lines[start].startswith("╭") and lines[start].endswith("╮"),
     )
 
@@ -113,91 +127,128 @@ def _inner_box(rows: Sequence[str]) -> list[str]:
     return [_unbox(row) for row in inner[:bottom]]
 
 
-def _labels(rows: Sequence[str]) -> tuple[list[str], int | None]:
-    """The labels of numbered options, and which one is selected. Further lines of a label have no number."""
-    labels: list[str] = []
+def _labels(rows: Sequence[str]) -> tuple[list[list[str]], int | None]:
+    """The rows of each numbered option, and which one is selected. Further rows of a label have no number."""
+    labels: list[list[str]] = []
     selected = None
     for row in rows:
         if (found := _OPTION.fullmatch(row)) is not None and int(found.group(2)) == len(labels) + 1:
             selected = len(labels) if found.group(1) == "❯" else selected
-            labels.append(found.group(3))
+            labels.append([found.group(3)])
         elif row and labels:
-            labels[-1] += f" {row.strip()}"
+            labels[-1].append(row.strip())
     return labels, selected
 
 
-def _options(labels: Sequence[str]) -> tuple[tuple[DialogOption, ...] | None, str]:
+def _options(labels: Sequence[list[str]]) -> tuple[tuple[DialogOption, ...] | None, tuple[str, ...]]:
     """The options of a permission, and the text that was typed into the last one."""
-    end = next((end for end in (_WITH_TEXT, _WITHOUT_TEXT) if labels and labels[-1].endswith(end)), None)
-    if end is None or labels[0] != "Yes":
-        return None, ""
-    label = labels[-1].removesuffix(end)
+    last, end = _without_end(labels[-1]) if labels else ((), "")
+    if not end or labels[0] != ["Yes"]:
+        return None, ()
     deny = DialogOption(_REFUSAL, Role.DENY, takes_text=end == _WITH_TEXT)
-    others = (DialogOption(each) for each in labels[1:-1])
-    return (DialogOption("Yes", Role.ALLOW), *others, deny), "" if label in (_REFUSAL, _REFUSAL_WITH_TEXT) else label
+    others = (DialogOption(" ".join(each)) for each in labels[1:-1])
+    is_empty = " ".join(last).strip() in (_REFUSAL, _REFUSAL_WITH_TEXT)
+    return (DialogOption("Yes", Role.ALLOW), *others, deny), () if is_empty else last
+
+
+def _without_end(rows: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The rows of a refusal without the end of its label, and that end; empty if there is none."""
+    for parts, end in _ENDS.items():
+        if len(rows) >= len(parts) and all(row.endswith(part) for row, part in zip(rows, parts, strict=False)):
+            cut = (row.removesuffix(part).rstrip() for row, part in zip(rows, parts, strict=False))
+            return (*cut, *rows[len(parts) :]), end
+    return (), ""
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
 def _read_question(lines: Sequence[str]) -> Dialog | None:
-    top = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() == _QUESTION_TITLE), None)
-    if top is None or top == 0 or not _is_line(lines[top - 1]):
+    keys = next((at for at in range(len(lines) - 2, -1, -1) if lines[at].strip() in _QUESTION_KEYS), None)
+    typed = _typed(lines[keys + 2 :]) if keys is not None and _is_line(lines[keys + 1]) else None
+    if keys is None or typed is None:
         return None
-    rows = lines[top + 1 :]
-    keys = next((at for at, row in enumerate(rows) if row.strip() in _QUESTION_KEYS), None)
-    if keys is None or keys + 1 >= len(rows) or not _is_line(rows[keys + 1]):
-        return None
-    body = [row for row in rows[:keys] if row]
+    top = next((at for at in range(keys - 1, 0, -1) if lines[at].strip() == _QUESTION_TITLE), None)
+    is_complete = top is not None and _is_line(lines[top - 1])
+    body = [row for row in lines[top + 1 if top is not None else 1 : keys] if row]
     if body and _is_line(body[-1].strip()):
-        return _read_text_question(body)
-    title = next((at for at in range(len(body) - 1, -1, -1) if body[at].endswith(":")), None)
-    typed = _typed(rows[keys + 2 :])
-    return _choice_question(body[: title + 1], body[title + 1 :], typed) if title and typed is not None else None
+        found = _read_text_question(body)
+    else:
+        found = _read_choice(body, typed, is_several=lines[keys].strip() == _SEVERAL_KEYS)
+    return msgspec.structs.replace(found, is_complete=is_complete) if found is not None else None
 
 
-def _choice_question(text: Sequence[str], rows: Sequence[str], typed: str) -> Dialog | None:
-    labels = [row[3:].strip() for row in rows]
-    marked = [at for at, row in enumerate(rows) if row.startswith(" ❯ ")]
-    if len(marked) != 1 or any(not row.startswith((" ❯ ", "   ")) for row in rows):
+def _read_choice(body: Sequence[str], typed: tuple[str, ...], *, is_several: bool) -> Dialog | None:
+    """A question with options, below the title of its field."""
+    title = next((at for at in range(len(body) - 1, -1, -1) if body[at].endswith(":") and _is_title(body[at])), None)
+    items = _read_items(body[title + 1 :]) if title else None
+    if title is None or not items:
         return None
-    options = tuple(
-        DialogOption("Other", Role.TEXT, takes_text=True)
-        if label.startswith(_OTHER)
-        else DialogOption(label, Role.ANSWER)
-        for label in labels
-    )
-    return _question(text, options, marked[0], typed)
+    marked = [at for at, (is_selected, _) in enumerate(items) if is_selected]
+    options = tuple(_choice_option(label, is_several=is_several) for _, label in items)
+    if len(marked) != 1:
+        return None
+    return _question(body[: title + 1], options, marked[0], typed, tick_key=_TICK_KEY if is_several else "")
+
+
+def _is_title(row: str) -> bool:
+    """Whether a row is indented as the title of a field is. Options are indented more."""
+    return row.startswith(" ") and not row.startswith(("  ", " ❯"))
+
+
+def _read_items(rows: Sequence[str]) -> list[tuple[bool, str]] | None:
+    """The options, and whether each is selected; None if a row is none. Further rows of a label are indented less."""
+    items: list[tuple[bool, str]] = []
+    for row in rows:
+        if row.startswith((" ❯ ", "   ")):
+            items.append((row.startswith(" ❯ "), row[3:].strip()))
+        elif row.startswith(" ") and items:
+            items[-1] = (items[-1][0], f"{items[-1][1]} {row.strip()}")
+        else:
+            return None
+    return items
+
+
+def _choice_option(label: str, *, is_several: bool) -> DialogOption:
+    tick = _TICKS.get(label[:2]) if is_several else None
+    label = label[2:] if tick is not None else label
+    if label.startswith(_OTHER):
+        return DialogOption("Other", Role.TEXT, takes_text=True)
+    return DialogOption(label, Role.ANSWER, is_ticked=tick)
 
 
 def _read_text_question(body: Sequence[str]) -> Dialog | None:
     """A question whose answer is typed between two lines."""
     edges = [at for at, row in enumerate(body) if _is_line(row.strip())]
-    if len(edges) != 2 or edges[1] != len(body) - 1:
+    if len(edges) < 2 or edges[-1] != len(body) - 1:
         return None
-    typed = " ".join(row.strip() for row in body[edges[0] + 1 : edges[1]]).removeprefix("❯").strip()
-    return _question(body[: edges[0]], (DialogOption("Text", Role.TEXT, takes_text=True),), 0, typed)
+    first, *more = (row.strip() for row in body[edges[-2] + 1 : edges[-1]])
+    typed = (first.removeprefix("❯").strip(), *more)
+    return _question(body[: edges[-2]], (DialogOption("Text", Role.TEXT, takes_text=True),), 0, typed)
 
 
-def _question(text: Sequence[str], options: tuple[DialogOption, ...], selected: int, typed: str) -> Dialog:
+def _question(
+    text: Sequence[str], options: tuple[DialogOption, ...], selected: int, typed: Sequence[str], tick_key: str = ""
+) -> Dialog:
     return Dialog(
         kind="question",
         text="\n".join(row.strip() for row in text if row.strip()),
         options=options,
         selected=selected,
-        typed=typed,
+        typed_rows=tuple(row for row in typed if row),
+        tick_key=tick_key,
         decline_key=_DECLINE_KEY,
     )
 
 
-def _typed(rows: Sequence[str]) -> str | None:
+def _typed(rows: Sequence[str]) -> tuple[str, ...] | None:
     """The text in the box below a question; empty if there is no box, None if there is something else."""
     if not rows:
-        return ""
+        return ()
     if len(rows) < 3 or not _is_line(rows[0]) or not _is_line(rows[-1]) or not rows[1].startswith("❯"):
         return None
-    text = " ".join(row.strip() for row in rows[1:-1]).removeprefix("❯").strip()
-    return "" if text == _PLACEHOLDER else text
+    text = (rows[1].removeprefix("❯").strip(), *(row.strip() for row in rows[2:-1]))
+    return () if text == (_PLACEHOLDER,) else text
 
 
 def _is_line(row: str) -> bool:

@@ -59,6 +59,8 @@ SAME_TOOL = {"rg": "grep"}
 SUMMARY_FIELDS = ("command", "path", "pattern", "url", "query", "skill", "message", "description", "prompt")
 """The input fields that people recognise a call by, the first that is set counts."""
 
+YES_OR_NO = (Option("Yes"), Option("No"))
+"""The options of a field that is true or false."""
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
 
@@ -128,7 +130,7 @@ def _ask(fields: dict[str, Any]) -> Ask:
         Question(
             message if len(form) == 1 and message else field.title or field.description or field.name,
             field.title if len(form) == 1 else field.name,
-            tuple(Option(option.label) for option in field.options),
+            YES_OR_NO if field.kind == "boolean" else tuple(Option(option.label) for option in field.options),
             field.kind == "choices",
         )
         for field in form

@@ -26,7 +26,7 @@ from claude_headspace.clients.copilot.transcript_wire import (
     WirePermission,
     WireUsage,
 )
-from claude_headspace.clients.dialog import NO_REASON
+from claude_headspace.clients.dialog_answer import NO_REASON
 from claude_headspace.clients.transcript_line import Line, parse_time
 from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from claude_headspace.clients.dialog import Dialog, squeeze
-from claude_headspace.clients.dialog import shows_call as dialog_shows_call
+from claude_headspace.clients.dialog_match import shows_call as dialog_shows_call
 from claude_headspace.clients.gemini import tools
 from claude_headspace.clients.gemini.wire import WireInput
 from claude_headspace.kernel.tolerant_json import fit

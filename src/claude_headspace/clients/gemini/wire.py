@@ -74,6 +74,7 @@ class WireQuestion(msgspec.Struct):
     header: str = ""
     options: list[WireOption] = []
     several: bool = msgspec.field(default=False, name="multiSelect")
+    placeholder: str = ""
 
 
 class WireInput(msgspec.Struct):

@@ -14,6 +14,7 @@ from functools import lru_cache
 import msgspec
 
 from claude_headspace.kernel.agent import (
+    UNANSWERED,
     Agent,
     AgentState,
     Answered,
@@ -45,9 +46,6 @@ MAX_CALLS = 32
 """How many calls, sub-agents and background tasks an agent keeps."""
 MAX_PAST_COMMANDS = 2
 COMMAND_PREVIEW = 240
-
-UNANSWERED = ("rejected", "dismissed", "the turn ended", "the client ended")
-"""Resolutions of a dialog whose answer, if any, the client did not apply."""
 
 replace = msgspec.structs.replace
 

@@ -8,6 +8,7 @@ Rules
 - Only a dialog whose hook is held open can be answered; other dialogs can only be answered in the terminal.
 - An answer that does not fit its wait is refused with a reason, before anything is stored. A number that is not a label
   of an option does not fit: it is never sent as a text.
+- A text that is the label of an option, apart from capital letters, is this option.
 - An edited input replaces the whole input of the call; answers to questions are added to it.
 - An edited input with a mark for something that Headspace redacted or left out is refused.
 - An answer that lets the agent do something is given only to what was shown: everything that Headspace has.
@@ -24,7 +25,7 @@ from claude_headspace.kernel.facts import ElicitationAsked, Event, PermissionAsk
 from claude_headspace.kernel.sanitize import is_altered
 from claude_headspace.kernel.text import count, one_line, strings_in
 from claude_headspace.kernel.wait import forms
-from claude_headspace.kernel.wait.options import find_unknown_number, not_an_option, options_hint
+from claude_headspace.kernel.wait.options import as_label, find_unknown_number, not_an_option, options_hint
 from claude_headspace.kernel.wait.request import Question
 
 _DECISIONS = {
@@ -157,3 +158,20 @@ def answers_to_question(question: Question, answers: dict[str, str | list[str]])
     """The answers to one question, by its text or its header."""
     given = answers.get(question.text) or answers.get(question.header) or []
     return [given] if isinstance(given, str) else given
+
+
+def with_labels(wait: Wait, answer: Answer) -> Answer:
+    """An answer in which typed labels are the labels of the options."""
+    if answer.answers is None:
+        return answer
+    labels = {
+        name: [option.label for option in question.options]
+        for question in wait.questions
+        for name in (question.header, question.text)
+    }
+    named = {name: _named(given, labels.get(name, [])) for name, given in answer.answers.items()}
+    return msgspec.structs.replace(answer, answers=named)
+
+
+def _named(given: str | list[str], labels: list[str]) -> str | list[str]:
+    return as_label(given, labels) if isinstance(given, str) else [as_label(each, labels) for each in given]

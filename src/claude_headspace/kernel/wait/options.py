@@ -1,7 +1,7 @@
-"""Numbers as answers to a question with options. Pure.
+"""Typed answers to a question with options. Pure.
 
-A person who writes 3 means the third option. If there is none, the answer is refused and lists the options. A number in
-quotes is a text.
+A person who writes the label of an option means this option, in capital or small letters. A person who writes 3 means
+the third option. If there is none, the answer is refused and lists the options. A number in quotes is a text.
 """
 
 import re
@@ -18,6 +18,18 @@ def looks_like_numbers(text: str) -> bool:
 def numbered(labels: Sequence[str]) -> str:
     """The options with their numbers."""
     return ", ".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
+
+
+def as_label(text: str, labels: Sequence[str]) -> str:
+    """The label of the option that a text names; the text itself if it names none."""
+    if text in labels:
+        return text
+    named = [label for label in labels if _folded(label) == _folded(text)]
+    return named[0] if len(named) == 1 else text
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def find_unknown_number(answers: Sequence[str], labels: Sequence[str]) -> str | None:

@@ -7,6 +7,7 @@ Rules
 - An answer that the client cannot take is refused with the sentence of the client.
 - An answer that goes through an answer channel counts when the client has it: the request waits for the result of the
   delivery, and fails with the reason if the client did not get it. The wait stays open.
+- If the dialog is closed in the terminal meanwhile, the request fails, too. A denial may close it in this way.
 - What is granted must be selected: a bare "always" is refused, with the list of what can be granted.
 """
 
@@ -19,9 +20,9 @@ from claude_headspace.clients.capabilities import answers_are_delivered, require
 from claude_headspace.clients.client import Capability
 from claude_headspace.errors import BadRequest, HeadspaceError, Undelivered
 from claude_headspace.kernel.acts import WaitAnswered
-from claude_headspace.kernel.agent import Answered, Wait
+from claude_headspace.kernel.agent import UNANSWERED, Answered, Wait
 from claude_headspace.kernel.text import iso
-from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer, mismatch
+from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer, mismatch, with_labels
 from claude_headspace.kernel.wait.grants import GrantOption, find_grant_problem, select_options
 from claude_headspace.kernel.wait.views import WaitView, wait_view
 from claude_headspace.ports import Recorder
@@ -33,6 +34,7 @@ from claude_headspace.surfaces.text.clients import answering, denying_with_messa
 RESULT_SECONDS = 25.0
 """How long a request waits for the result of a delivery; longer than the delivery itself may take."""
 POLL_SECONDS = 0.05
+CLOSED = "The dialog was closed in the terminal, so the client probably did not receive the answer"
 
 
 class Answers:
@@ -50,6 +52,7 @@ class Answers:
     async def give(self, requester: Requester, wait_id: str, answer: Answer) -> WaitView:
         """Answer a wait; the wait afterwards."""
         wait = await self.wait(wait_id)
+        answer = with_labels(wait, answer)
         options = await self.details.grant_options(wait)
         if wait.closed_at is None:
             _require_capabilities(await self.details.client_of(wait), wait, answer)
@@ -66,9 +69,9 @@ class Answers:
             await self._recorder.record(act, wait.agent_id)
         except BadRequest as refusal:
             await self._require_same(await self.wait(wait_id), answer, refusal)
-        return wait_view(await self._delivered(await self.wait(wait_id)))
+        return wait_view(await self._delivered(await self.wait(wait_id), allows=answer.allows))
 
-    async def _delivered(self, wait: Wait) -> Wait:
+    async def _delivered(self, wait: Wait, *, allows: bool) -> Wait:
         """The wait once the client has the answer. Raises `Undelivered`, with the reason, if it did not get it."""
         if wait.closed_at is not None or not answers_are_delivered(await self.details.client_of(wait)):
             return wait
@@ -83,6 +86,8 @@ class Answers:
             raise Undelivered("answer_unconfirmed", problem, "Look at its terminal.", status=504) from None
         if wait.closed_at is None and wait.undelivered is not None:
             raise _undelivered(wait, wait.undelivered)
+        if allows and wait.resolution in UNANSWERED:
+            raise Undelivered("answer_unconfirmed", f"{CLOSED} ({wait.resolution}).", "Look at its terminal.")
         return wait
 
     async def _require_same(self, wait: Wait, answer: Answer, refusal: HeadspaceError) -> None:

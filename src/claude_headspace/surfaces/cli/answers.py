@@ -11,7 +11,7 @@ from claude_headspace.clients.client import Capability
 from claude_headspace.errors import BadRequest
 from claude_headspace.kernel.text import count
 from claude_headspace.kernel.wait.forms import convert_values
-from claude_headspace.kernel.wait.options import find_unknown_number, not_an_option, numbered, options_hint
+from claude_headspace.kernel.wait.options import as_label, find_unknown_number, not_an_option, numbered, options_hint
 from claude_headspace.kernel.wait.request import Field
 from claude_headspace.kernel.wait.request_text import arguments_text
 from claude_headspace.surfaces.cli import output
@@ -303,17 +303,17 @@ def _question_text(question: Json) -> str:
 
 def _picked(question: Json, text: str) -> list[str] | str:
     """Numbers become the labels of the options; other text stays."""
-    is_list = question.get("several") and text.strip() not in _labels(question)
+    is_list = question.get("several") and as_label(text.strip(), _labels(question)) not in _labels(question)
     parts = [part.strip() for part in text.split(",")] if is_list else [text.strip()]
     named = [_label(question, part) for part in parts]
     return named if question.get("several") else named[0]
 
 
 def _label(question: Json, part: str) -> str:
-    """The label of an option by its number. What looks like numbers but is no option is an error, not free text."""
+    """The label of an option by its number or label. What looks like a number but is no option is an error."""
     labels = _labels(question)
     if find_unknown_number([part], labels) is None:
-        return part
+        return as_label(part, labels)
     if not part.isdecimal() or not 0 < int(part) <= len(labels):
         raise BadRequest("no_such_option", not_an_option(part, question["text"]), options_hint(labels))
     return labels[int(part) - 1]
