@@ -103,7 +103,7 @@ class Shown:
 
     def given(self) -> list[object]:
         """The selected option and the typed text."""
-        wait_until(self.result.exists, "an answer")
+        wait_until(lambda: self.result.exists() and self.result.read_text(), "an answer")
         found: list[object] = json.loads(self.result.read_text())
         return found
 
