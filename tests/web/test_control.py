@@ -172,7 +172,7 @@ def test_resume_rename_note_and_fork(pages: Pages, machine: Machine) -> None:
     page.get_by_role("dialog").get_by_label("Name").fill("one-sided")
     page.get_by_role("dialog").get_by_role("button", name="Rename").click()
     expect(page.get_by_role("heading", name="one-sided")).to_be_visible()
-    act(page, "Fork")
+    page.goto(f"{machine.daemon.url}/agents/{agent}?do=fork")
     page.get_by_role("dialog").get_by_label("Prompt").fill("Another way")
     page.get_by_role("dialog").get_by_role("button", name="Fork").click()
     page.wait_for_url(lambda url: not url.endswith(agent))

@@ -7,11 +7,13 @@
 //   or the error.
 // - `asks`: the action needs a text, for example a new name. The palette asks for it, and `run` gets it.
 // - `shortcut`: its name in `shortcuts.ts`; the palette shows its keys.
+import { agentActions, type ActionName } from "./agent-actions";
 import { post, signOut } from "./api";
 import { board } from "./board.svelte";
+import { clients } from "./clients.svelte";
 import { goToWait } from "./focus-wait";
 import { interrupt, whyNotInterrupt } from "./interrupt";
-import { agentPath, changesPath, replayPath, router } from "./router.svelte";
+import { actionPath, agentPath, changesPath, replayPath, router, terminalPath } from "./router.svelte";
 import { firstWait } from "./text";
 import type { Agent } from "./types";
 import { ui } from "./ui.svelte";
@@ -44,6 +46,7 @@ export interface PageAction {
 export const AGENT_ACTIONS: AgentAction[] = [
   { title: "Open", permission: "read", run: (agent) => router.navigate(agentPath(agent.id)) },
   { title: "Show changes", permission: "read", run: (agent) => router.navigate(changesPath(agent.id)) },
+  { title: "Show terminal", permission: "read", shortcut: "terminal", run: (agent) => router.navigate(terminalPath(agent.id)) },
   { title: "Replay", permission: "read", run: (agent) => router.navigate(replayPath(agent.id)) },
   {
     title: "Go to wait",
@@ -53,6 +56,10 @@ export const AGENT_ACTIONS: AgentAction[] = [
     run: (agent) => goToWait(agent.id, firstWait(agent)!.id),
   },
   { title: "Interrupt", permission: "act", problem: whyNotInterrupt, run: interrupt },
+  dialogAction("Stop…", "stop"),
+  dialogAction("Resume or restart…", "resume"),
+  dialogAction("Fork…", "fork"),
+  dialogAction("Merge, rebase or remove the worktree…", "worktree"),
   {
     title: "Rename",
     permission: "act",
@@ -79,7 +86,19 @@ export const AGENT_ACTIONS: AgentAction[] = [
   },
 ];
 
+/** An action that asks in a dialog of the agent's page. */
+function dialogAction(title: string, name: ActionName): AgentAction {
+  return { title, permission: "read", shortcut: `agent ${name}`, problem: (agent) => actionRefusal(agent, name), run: (agent) => router.navigate(actionPath(agent.id, name)) };
+}
+
+function actionRefusal(agent: Agent, name: ActionName): string {
+  const found = agentActions(agent, (capability) => clients.limit(agent, capability)).find((each) => each.name === name);
+  return found === undefined ? `${agent.name} is ${agent.state}.` : found.refusal;
+}
+
 export const PAGE_ACTIONS: PageAction[] = [
+  { title: "New agent", permission: "read", run: () => router.navigate("/new") },
+  { title: "New mission", permission: "read", run: () => router.navigate("/new?what=mission") },
   {
     title: "Show the agent to look at next",
     permission: "read",

@@ -67,6 +67,8 @@ export const agentPath = (id: string): string => `/agents/${encodeURIComponent(i
 export const effortPath = (id: string): string => `/efforts/${encodeURIComponent(id)}`;
 export const missionPath = (id: string): string => `/missions/${encodeURIComponent(id)}`;
 export const replayPath = (id: string): string => `/replay/${encodeURIComponent(id)}`;
+/** The page of an agent with the dialog of an action. */
+export const actionPath = (agent: string, action: string): string => `${agentPath(agent)}?do=${action}`;
 export const terminalPath = (agent: string): string => `${agentPath(agent)}?tab=terminal`;
 /** The changes of an agent, or of one of its commands. */
 export const changesPath = (agent: string, command: string | null = null): string =>
