@@ -92,8 +92,8 @@ def test_a_crashed_agent_is_restarted_and_a_working_one_is_stopped(tmp_path: Pat
         workspace.in_terminal("restart", "--crashed")
         back = workspace.agent("idle", id=agent["id"])
         assert (back["session_id"], back["pid"] != agent["pid"]) == (agent["session_id"], True)
-        screen = workspace.headspace("peek", "phoenix").stdout
-        assert "accept edits on" in screen  # the client restores its mode itself
+        # The client restores its mode itself.
+        wait_until(lambda: "accept edits on" in workspace.headspace("peek", "phoenix").stdout, "the permission mode")
         workspace.headspace("send", "phoenix", "Never end")
         workspace.agent("working", id=agent["id"])
         stopped = workspace.headspace("stop", "--yes", "phoenix")
