@@ -1,3 +1,4 @@
+// What can be done with an agent, and the reasons why not.
 import { expect, test } from "vitest";
 import { agentActions, stopText } from "../src/lib/agent-actions";
 import type { Agent } from "../src/lib/types";

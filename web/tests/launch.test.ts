@@ -1,3 +1,4 @@
+// The form for a new agent: projects, clients, and what is sent.
 import { expect, test } from "vitest";
 import { firstClient, formProblem, missionBody, startingBody, type LaunchForm } from "../src/lib/launch";
 import type { ClientOffer, LaunchOffers } from "../src/lib/types";

@@ -1,3 +1,4 @@
+// Screens of terminals as styled text.
 import { describe, expect, test } from "vitest";
 import { paletteColour, styledParts, styleOf, usedLines } from "../src/lib/terminal";
 

@@ -20,8 +20,11 @@ from tests.support_rpc import call
 Schema = dict[str, Any]
 
 CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
+CHECKED |= {"prefixItems", "minItems", "maxItems"}
 NEED_A_TERMINAL = ("/send", "/interrupt", "/cancel", "/start", "/fork", "/stop", "/retry", "/worktree")
 """What cannot be answered well without one: stories and the real client have them."""
+NEED_A_BROWSER = {("POST", "/api/notifications/push")}
+"""What only a signed-in browser can do."""
 DESCRIBED = {"title", "description", "default", "minimum", "maximum", "maxLength", "minLength"}
 
 
@@ -55,8 +58,12 @@ def _wrong_type(value: Any, schema: Schema, whole: Schema, at: str) -> Iterator[
         yield f"{at}: {value!r} is no {schema['type']}"
         return
     if schema["type"] == "array":
+        first, rest = schema.get("prefixItems", []), schema.get("items") or {}
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield f"{at}: {len(value)} items"
         for number, item in enumerate(value):
-            yield from problems(item, schema.get("items", {}), whole, f"{at}[{number}]")
+            described = first[number] if number < len(first) else rest
+            yield from problems(item, described, whole, f"{at}[{number}]")
     if schema["type"] == "object" and "properties" in schema:
         yield from (f"{at}: {name} is missing" for name in schema["required"] if name not in value)
         yield from (f"{at}: {name} is not described" for name in value if name not in schema["properties"])
@@ -191,8 +198,11 @@ def sample(daemon: RunningDaemon) -> dict[str, str]:
     made = daemon.send("POST", "/api/admin/tokens", {"name": "described", "scopes": ["read"]}, scope="admin")
     assert made.status == 200
     mission = daemon.send("POST", "/api/missions", {"goal": "Count", "cwd": "/projects/described"}, scope="act").json()
+    share = daemon.send("POST", f"/api/agents/{agent['id']}/shares", {}, scope="act").json()
     return {
         "agent": agent["id"],
+        "turn": daemon.get(f"/api/agents/{agent['id']}/turns").json()[0]["turn_id"],
+        "share": share["details"]["name"],
         "ended": _end_agent(daemon),
         "mission": mission["id"],
         "effort": _start_effort(daemon),
@@ -262,10 +272,14 @@ def test_every_response_matches_its_schema(daemon: RunningDaemon, description: S
         ("POST", "/api/agents/{agent}/resume"): {"tmux_pane": "%1"},
         ("POST", "/api/notifications/test"): {"channel": "desktop"},
         ("POST", "/api/presence"): {"page": "one"},
+        ("POST", "/api/settings"): {"notifications": False},
+        ("POST", "/api/agents/{agent}/shares"): {"seconds": 3600},
+        ("POST", "/api/agents/{agent}/shares/{share}/revoke"): {},
+        ("POST", "/api/notifications/push/remove"): {"id": "none"},
     }
     for (method, path), operation in operations(description).items():
         (produces,) = operation["responses"]["200"]["content"].items()
-        if produces[0] == "text/event-stream" or path.endswith(NEED_A_TERMINAL):
+        if produces[0] == "text/event-stream" or path.endswith(NEED_A_TERMINAL) or (method, path) in NEED_A_BROWSER:
             continue
         body = bodies.get((method, path))
         if body is not None:
@@ -283,9 +297,11 @@ def test_every_response_matches_its_schema(daemon: RunningDaemon, description: S
 def test_every_parameter_is_validated(daemon: RunningDaemon, description: Schema, sample: dict[str, str]) -> None:
     """A value of the described type is accepted, and another one is refused with the described error."""
     good = {"integer": "1", "boolean": "true", "string": sample["agent"], "date": "2026-01-31"}
-    moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
-    known = {**moments, "project": "described", "command": "latest", "by": "day,model"}
     for (method, path), operation in operations(description).items():
+        moments = {"at": "0s", "since": "2h", "until": "14:30", "before": "1-0-0-0"}
+        if path.endswith("/conversation"):  # elsewhere `before` is a position in search results
+            moments |= {"before": "2h", "after": "2h"}
+        known = {**moments, "project": "described", "command": "latest", "by": "day,model", "around": sample["turn"]}
         for parameter in operation["parameters"]:
             if parameter["in"] != "query" or path.endswith("/stream"):
                 continue

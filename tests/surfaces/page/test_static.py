@@ -122,7 +122,7 @@ def test_without_a_build(tmp_path: Path) -> None:
 def test_the_paths_are_those_of_the_route_table() -> None:
     """The server serves the page at every path that `web/src/routes.ts` has a view for, and at no other."""
     table = (Path(__file__).parents[3] / "web/src/routes.ts").read_text(encoding="utf-8")
-    rows = re.findall(r'\{ path: "([^"]+)", (.*) \},', table)
+    rows = re.findall(r'\{\s*path: "([^"]+)",(.*?)\},\n', table, re.DOTALL)
     views = {path for path, fields in rows if "view:" in fields}
     details = {f"{path}/{{}}" for path, fields in rows if "detail:" in fields}
     assert {re.sub(r"\{\w+\}", "{}", path) for path in PATHS} == views | details

@@ -25,6 +25,7 @@ BUILD_NOTE = "build.txt"
 
 PATHS = (
     "/",
+    "/new",
     "/agents/{agent}",
     "/waits",
     "/missions",
@@ -33,6 +34,7 @@ PATHS = (
     "/efforts/{effort}",
     "/search",
     "/activity",
+    "/usage",
     "/replay",
     "/replay/{agent}",
     "/logging",
