@@ -41,6 +41,7 @@ const ROUTES: Route[] = [
   { path: "/search", view: new Lazy(() => import("./views/Search.svelte")), title: "Search" },
   { path: "/activity", view: new Lazy(() => import("./views/Activity.svelte")), title: "Activity" },
   { path: "/usage", view: new Lazy(() => import("./views/Usage.svelte")), title: "Usage" },
+  { path: "/timeline", view: new Lazy(() => import("./views/Timeline.svelte")), title: "Timeline" },
   { path: "/replay", view: replay, detail: replay, title: "Replay" },
   { path: "/logging", view: new Lazy(() => import("./views/Logging.svelte")), title: "Logging" },
   { path: "/settings", view: new Lazy(() => import("./views/Settings.svelte")), title: "Settings" },

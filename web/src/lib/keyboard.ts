@@ -70,7 +70,7 @@ function runShortcut({ name, path }: Shortcut, target: HTMLElement): boolean {
 function activeScopes(): Scope[] {
   const [view] = router.segments;
   if (view === undefined) return scopesFrom("board");
-  if (view === "search") return scopesFrom("search");
+  if (view === "search" || view === "timeline") return scopesFrom(view);
   if (view === "agents") return scopesFrom(router.query.get("tab") === "changes" ? "changes" : "agent");
   return scopesFrom("views");
 }

@@ -13,6 +13,7 @@ export const SCOPES = {
   views: { title: "In other views", within: "everywhere" },
   search: { title: "In search results", within: "views" },
   agent: { title: "In the view of an agent", within: "views" },
+  timeline: { title: "In the timeline", within: "views" },
   changes: { title: "In the changes of an agent", within: "agent" },
   /** A card with the focus, in any view. It handles its keys itself: an answer must be deliberate. */
   wait: { title: "In a wait", within: null },
@@ -62,6 +63,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   view("s", "/search", "search"),
   view("a", "/activity", "activity"),
   view("u", "/usage", "usage"),
+  view("t", "/timeline", "timeline"),
   view("r", "/replay", "replay"),
   view("l", "/logging", "logging"),
   view(",", "/settings", "settings"),
@@ -90,6 +92,12 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { name: "next file", keys: ["j"], description: "next changed file", scope: "changes", when: "several files changed", overrides: true },
   { name: "previous file", keys: ["k"], description: "previous changed file", scope: "changes", when: "several files changed", overrides: true },
   { name: "diff mode", keys: ["v"], description: "unified, or side by side", scope: "changes", when: "there is room" },
+
+  { name: "zoom in", keys: ["+", "="], description: "zoom in", scope: "timeline" },
+  { name: "zoom out", keys: ["-"], description: "zoom out", scope: "timeline" },
+  { name: "earlier", keys: ["h"], description: "earlier", scope: "timeline" },
+  { name: "later", keys: ["l"], description: "later", scope: "timeline" },
+  { name: "now", keys: ["0"], description: "back to now", scope: "timeline" },
 
   { name: "allow", keys: ["y"], description: "allow, approve", scope: "wait" },
   { name: "deny", keys: ["d"], description: "deny, keep planning, decline, also a question", scope: "wait" },

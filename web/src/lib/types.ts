@@ -56,3 +56,4 @@ export type UsageRow = UsageReport["rows"][number];
 export type UsageLimits = Complete<Reply<"/api/usage/limits">>;
 export type Budget = UsageLimits["budgets"][number];
 export type RateLimit = UsageLimits["rate_limits"][number];
+export type Timeline = Complete<Reply<"/api/timeline">>;
