@@ -35,6 +35,7 @@ PATHS = (
     "/search",
     "/activity",
     "/usage",
+    "/timeline",
     "/replay",
     "/replay/{agent}",
     "/logging",
