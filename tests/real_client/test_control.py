@@ -46,8 +46,7 @@ def daemon(home: Home, tmp_path: Path) -> Iterator[RunningDaemon]:
     sockets.mkdir(mode=0o700)
     with ScriptedModel(SCRIPT) as model:
         scratch = environment(root, config_dirs=str(home.config_dir))
-        env = {**scratch, **home.environment(model.url), "CLAUDE_CONFIG_DIR": str(home.config_dir)}
-        env["TMUX_TMPDIR"] = str(sockets)
+        env = {**scratch, **home.environment(model.url), "TMUX_TMPDIR": str(sockets)}
         with running_daemon_in(root, env) as running:
             options = (f"--client-version={NEW}", f"--config-dir={home.config_dir}")
             install = [sys.executable, "-m", "claude_headspace", "install", "--yes", *options]
