@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from claude_headspace.clients.claude_code import transcript_files as claude_code
 from claude_headspace.clients.codex import transcript_files as codex
 from claude_headspace.clients.copilot import transcript_files as copilot
 from claude_headspace.clients.decode import decode
@@ -22,6 +23,7 @@ TIME = "2026-11-16T00:16:24.592Z"
 RECORDINGS = Path(__file__).parents[1] / "replay"
 
 FILES: dict[str, tuple[TranscriptFiles, str, dict[str, Any]]] = {
+    "claude-code": (claude_code, f"projects/-code/{ID}.jsonl", {"type": "mode", "mode": "normal"}),
     "codex": (
         codex,
         f"sessions/2026/11/16/rollout-2026-11-16T00-16-06-{ID}.jsonl",
@@ -39,7 +41,14 @@ FILES: dict[str, tuple[TranscriptFiles, str, dict[str, Any]]] = {
     ),
 }
 
+IN_EVERY_LINE = {"claude-code": {"sessionId": ID}}
+"""What a client writes in every line."""
+FOLDERS = {"claude-code": "transcripts"}
+"""The folders of recordings, if they are not named after the client."""
+
 UNKNOWN: list[tuple[str, object, str]] = [
+    ("claude-code", {"type": "novelty", "uuid": "1", "timestamp": TIME}, "unknown line novelty"),
+    ("claude-code", {"kind": "novelty"}, "unknown line without a type"),
     ("codex", {"timestamp": TIME, "type": "novelty", "payload": {"a": 1}}, "unknown line novelty"),
     ("codex", {"type": "event_msg", "payload": {"type": "novelty"}}, "unknown line event_msg/novelty"),
     (
@@ -65,7 +74,9 @@ def read(client: str, config_dir: Path, *lines: object) -> list[tuple[bytes, Lin
     files, name, first = FILES[client]
     path = config_dir / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *lines)))
+    own = IN_EVERY_LINE.get(client, {})
+    written = [line | own if isinstance(line, dict) else line for line in (first, *lines)]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in written))
     return list(files.read_lines(str(path), path.read_bytes(), 0))
 
 
@@ -103,13 +114,14 @@ def test_a_flood_of_unknown_lines_is_limited(client: str, tmp_path: Path) -> Non
 
 def recorded_lines(client: str) -> Iterator[bytes]:
     """The lines of recorded transcripts, as the client wrote them."""
-    for path in sorted((RECORDINGS / client).rglob("*.jsonl")):
+    for path in sorted((RECORDINGS / FOLDERS.get(client, client)).rglob("*.jsonl")):
         for text in path.read_bytes().split(b"\n"):
             value = json.loads(text) if text.strip() else {}
             yield json.dumps(line).encode() if isinstance(line := value.get("line"), dict) else text
 
 
 IS_LINE: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "claude-code": lambda value: "type" in value and "sessionId" in value,
     "codex": lambda value: "payload" in value and "timestamp" in value,
     "copilot": lambda value: "data" in value and "type" in value,
     "gemini": lambda value: "hook_event_name" not in value and ("$set" in value or "type" in value),

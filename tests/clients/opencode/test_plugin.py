@@ -111,11 +111,32 @@ def test_an_event_becomes_a_private_file_in_the_spool(tmp_path: Path) -> None:
 
 
 def test_noise_is_not_reported(tmp_path: Path) -> None:
-    """Streamed text, empty updates, and what the plugin does not know."""
+    """Streamed text, empty updates, and events that say nothing about the state."""
     delta = event("message.part.delta", sessionID=SESSION, delta="He")
     part = {"type": "text", "text": "", "messageID": "m", "time": {"start": 1}}
     noise = [delta, event("message.part.updated", sessionID=SESSION, part=part), event("lsp.updated"), {"event": {}}]
     assert play(tmp_path, noise) == []
+
+
+def test_events_that_the_plugin_does_not_know_are_reported(tmp_path: Path) -> None:
+    """Some of each type, with the session if it is known. They are counted as not understood, and change nothing."""
+    flood = [event("session.novelty", sessionID=SESSION, number=number) for number in range(30)]
+    found = play(tmp_path, [created(), *flood, event("novelty", sessionID="ses_other")])
+    names = [notes["event"] for notes, _ in found]
+    assert names == ["session.created", *["session.novelty"] * 20, "novelty"]
+    assert {payload["session_id"] for _, payload in found} == {SESSION}
+
+
+def test_unknown_events_are_counted_and_change_nothing(tmp_path: Path) -> None:
+    """`headspace status` shows how many there are."""
+    (tmp_path / "headspace").mkdir()
+    plugin = install(tmp_path / "config", tmp_path / "headspace")
+    with playing(plugin) as player:
+        for step in (created(), prompt(), event("session.novelty", sessionID=SESSION)):
+            player.play(step)
+        with running_daemon(tmp_path / "headspace") as daemon:
+            wait_until(lambda: daemon.status["anomalies_by_client"] == {"opencode": 1}, "the unknown event")
+            assert agent_in(daemon, "working")["client"] == "opencode"
 
 
 def test_broken_events_and_long_texts_do_no_harm(tmp_path: Path) -> None:

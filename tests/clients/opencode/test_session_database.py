@@ -118,6 +118,16 @@ def test_the_usage_of_a_session_is_imported(tmp_path: Path, monkeypatch: pytest.
     assert (agent.usage.cost_usd, agent.usage.unpriced_tokens) == (0.25 * (len(tokens) + 2), 0)
 
 
+def test_a_message_of_an_unknown_role_is_reported(tmp_path: Path) -> None:
+    """It is stored without facts, so that a new kind of message is noticed."""
+    session, *rows = recorded_rows()
+    message = rows[0] | {"data": rows[0]["data"] | {"role": "oracle"}}
+    write_database(tmp_path / "opencode.db", [session, message])
+    [(_, line)] = read_messages(tmp_path / "opencode.db", SESSION, 0, 100)
+    assert line is not None
+    assert (line.facts, line.anomaly) == ((), "unknown line message/oracle")
+
+
 def hook(name: str, at: int, **event: object) -> Envelope:
     """A report of the plugin about the session."""
     payload = {"session_id": SESSION, "cwd": "/home/sam/code/app", "event": event}

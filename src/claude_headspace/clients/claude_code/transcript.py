@@ -1,4 +1,4 @@
-"""Decode a line of a transcript into facts. Pure and total: nothing is raised, and unknown lines have no facts.
+"""Decode a line of a transcript into facts. Pure and total: nothing is raised, and unknown lines are reported.
 
 Claude Code writes one file per session and one for each of its sub-agents. The format is undocumented, measured on
 2.1.197 and 2.1.325.
@@ -30,6 +30,7 @@ from claude_headspace.clients.claude_code.transcript_wire import (
     WireModelUsage,
 )
 from claude_headspace.clients.transcript_line import Line, parse_time
+from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -53,15 +54,16 @@ _FILE = re.compile(r'Contents of (/[^"\\\x00-\x1f]{1,4000}):\n')
 
 
 def read_line(raw: bytes) -> Line | None:
-    """The line, if it has facts."""
+    """The line, if it has facts or is unknown."""
     shape = tolerant(raw, WireLine)[0]
     found = _facts(shape)
-    if not found or not shape.session_id:
+    problem = None if found else unknown_part(shape)
+    if not (found or problem) or not shape.session_id:
         return None
     key = shape.uuid or hashlib.blake2b(raw.strip(), digest_size=12).hexdigest()
     # A queued prompt has the time when it was typed; it became part of the turn when the lines around it did.
     at = None if shape.type == "attachment" else parse_time(shape.timestamp)
-    return Line(at, shape.session_id, key, shape.cwd, found, _subagent(shape), _branch(shape))
+    return Line(at, shape.session_id, key, shape.cwd, found, _subagent(shape), _branch(shape), problem)
 
 
 def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
@@ -81,7 +83,8 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         subagent_id=_subagent(shape),
     )
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
-    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly, texts=_texts(shape))
+    problem = misfit or anomaly or (None if found else unknown_part(shape))
+    return Event(meta, fact, envelope.observations, envelope.decisions, problem, texts=_texts(shape))
 
 
 def _subagent(line: WireLine) -> str | None:
@@ -309,7 +312,35 @@ _READERS: dict[str, Callable[[WireLine], Iterator[Fact]]] = {
     "cost-state": _cost,
     DESCRIPTION: _description,
 }
-"""The types of lines that have facts. All others are the client's own notes."""
+"""The types of lines that have facts."""
+
+NOTES = frozenset(
+    {
+        *(
+            "mode",
+            "permission-mode",
+            "repl-mode",
+            "last-prompt",
+            "ai-title",
+            "custom-title",
+            "summary",
+            "tag",
+            "progress",
+        ),
+        *("agent-name", "agent-color", "agent-setting", "tools-used", "worktree-state", "relocated", "continued-in"),
+        *("file-history-snapshot", "file-history-delta", "api-request", "api-request-blob", "api-request-shape"),
+        *("atis-latch", "isolation-latch", "bridge-session", "content-replacement", "frame-link", "pr-link"),
+        *("artifact-autoreact-ledger", "artifact-comment-monitor", "history-suppression", "resume-head-vouch"),
+        *("data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods", "ended-by-model", "init"),
+        *("marble-origami-commit", "marble-origami-reset", "marble-origami-snapshot"),
+    }
+)
+"""The types of the client's own notes, without use. Those that are not in the recordings are names in the program."""
+
+
+def unknown_part(line: WireLine) -> str | None:
+    """What is not known of a line without facts: its type."""
+    return None if line.type in _READERS or line.type in NOTES else unknown(line.type or "without a type")
 
 
 def message_of(line: WireLine) -> WireMessage:

@@ -13,6 +13,7 @@ from pathlib import Path
 from claude_headspace.clients.claude_code.transcript import describe_subagent, is_message, read_line
 from claude_headspace.clients.files import open_regular_file
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import UnknownLines
 
 __all__ = ["find_transcripts", "is_message", "is_subagent", "is_transcript", "read_lines", "roots", "session_of"]
 
@@ -22,6 +23,8 @@ SUBAGENTS = "subagents"
 MAX_NOTES_BYTES = 64 * 1024
 
 _TRANSCRIPT = re.compile(r"[^/]+/(?:[^/]+|[^/]+/subagents/agent-[^/]+)\.jsonl")
+
+_unknown_lines = UnknownLines()
 
 
 def roots(config_dir: Path) -> list[Path]:
@@ -62,11 +65,11 @@ def session_of(path: str) -> str:
 
 
 def read_lines(path: str, raw: bytes, start: int) -> Iterator[tuple[bytes, Line]]:
-    """The lines with facts. The client's notes about a sub-agent are one more line of its transcript."""
+    """The lines that have facts or are unknown. The client's notes about a sub-agent are one more line of its file."""
     texts = raw.split(b"\n") + ([_notes_line(path)] if raw and start == 0 else [])
     for text in texts:
         line = read_line(text) if text.strip() else None
-        if line is not None:
+        if line is not None and _unknown_lines.accept(path, line.anomaly):
             yield text, line
 
 

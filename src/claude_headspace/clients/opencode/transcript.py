@@ -1,4 +1,4 @@
-"""Decode a message of opencode's database into facts. Pure and total: unknown messages have no facts.
+"""Decode a message of opencode's database into facts. Pure and total: unknown messages are reported.
 
 A stored line is one message with its texts: `{"session_id", "cwd", "id", "message", "texts"}`. The client's own row is
 in `message`. A message with calls that the user rejected also has `rejected`, one with questions `asked`. If the client
@@ -14,6 +14,7 @@ from claude_headspace.clients.opencode.messages import FEEDBACK
 from claude_headspace.clients.opencode.questions import questions_answered, questions_asked
 from claude_headspace.clients.opencode.usage import usage_of
 from claude_headspace.clients.transcript_line import Line
+from claude_headspace.clients.unknown_lines import unknown
 from claude_headspace.kernel import facts
 from claude_headspace.kernel.envelope import Envelope, Micros
 from claude_headspace.kernel.facts import Event, Fact, Meta
@@ -80,12 +81,13 @@ class WireLine(msgspec.Struct, frozen=True):
 
 
 def read_line(raw: bytes) -> Line | None:
-    """The line, if it has facts."""
+    """The line, if it has facts or is unknown."""
     shape = tolerant(raw, WireLine)[0]
     found = _facts(shape)
-    if not found or not shape.session_id:
+    problem = None if found else _unknown_part(shape)
+    if not (found or problem) or not shape.session_id:
         return None
-    return Line(_time(shape.message), shape.session_id, shape.id, shape.cwd, found)
+    return Line(_time(shape.message), shape.session_id, shape.id, shape.cwd, found, anomaly=problem)
 
 
 def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
@@ -102,7 +104,8 @@ def decode_line(envelope: Envelope, body: object, anomaly: str | None) -> Event:
         cwd=shape.cwd,
     )
     fact = found[0] if len(found) == 1 else facts.Several(found) if found else facts.Observed()
-    return Event(meta, fact, envelope.observations, envelope.decisions, misfit or anomaly)
+    problem = misfit or anomaly or (None if found else _unknown_part(shape))
+    return Event(meta, fact, envelope.observations, envelope.decisions, problem)
 
 
 def is_message(owner: dict[object, object], key: object) -> bool:
@@ -113,6 +116,12 @@ def is_message(owner: dict[object, object], key: object) -> bool:
 def _time(message: WireMessage) -> Micros | None:
     at = message.time.created if message.role == "user" else message.time.completed or message.time.created
     return at * MILLISECOND if at else None
+
+
+def _unknown_part(line: WireLine) -> str | None:
+    """What is not known of a message without facts: its role."""
+    role = line.message.role
+    return None if role in ("user", "assistant") else unknown("message", role or "without a role")
 
 
 def _facts(line: WireLine) -> tuple[Fact, ...]:

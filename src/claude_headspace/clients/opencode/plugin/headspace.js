@@ -7,7 +7,7 @@
 //
 // Rules
 // - Nothing here throws, except to deny a tool call. Nothing delays the client, except the two seconds above.
-// - Streamed text and other noise is not reported. Long texts are cut, except in what Headspace judges or answers.
+// - Streamed text and other noise is not reported; unknown events are, some of each type. Long texts are cut, except in what Headspace judges or answers.
 // - A report names its session by the session that a person started. The session of a sub-agent is its `agent_id`.
 // - What one event does not say, the plugin adds: the turn, the last text of the agent, the call of a dialog, the cost.
 // - Files next to this one lead to Headspace: plugin-headspace/notify-headspace.state, a link to its state directory, and
@@ -27,6 +27,7 @@ const MAX_ITEMS = 1_000
 const MAX_DEPTH = 12
 const MAX_REMEMBERED = 500
 const MAX_SPOOLED = 50_000
+const MAX_UNKNOWN = 20 // events of one unknown type
 const COUNT_EVERY = 100
 
 const FINAL = new Set([200, 204, 400, 404, 405, 409, 413, 415]) // a reply, or refused permanently
@@ -49,6 +50,7 @@ const installed = quietly(() => fs.lstatSync(state)) !== undefined
 
 const sessions = new Map() // by id: what is known of a session
 const calls = new Map() // by call id: the tool and the input of a call that runs
+const unknown = new Map() // by type: how many events were reported that the plugin does not know
 const held = new Map() // by request id: ends the open request of a dialog
 let current = null // the session that was started last
 let instances = 0
@@ -431,6 +433,25 @@ function asIs(event, directory) {
   if (requestID) release(requestID)
 }
 
+// Events that say nothing about the state of an agent.
+const IGNORED = new RegExp(
+  [
+    "^(catalog|command|file|global|installation|integration|lsp|mcp|models-dev|plugin|project|pty|reference|server|tui)\\.",
+    "^(vcs|workspace|worktree)\\.|^(permission|question)\\.v2\\.|^session\\.(next\\.|deleted$|diff$|idle$)",
+    "^message\\.(removed$|part\\.removed$|part\\.delta$)",
+  ].join("|"),
+)
+
+// A new version of the client has events that this plugin does not know: they are stored, so that they are noticed.
+function onUnknown(event, directory) {
+  const count = (unknown.get(event.type) || 0) + 1
+  if (!event.type || IGNORED.test(event.type) || count > MAX_UNKNOWN) return
+  remember(unknown, event.type, count)
+  const id = sessions.has(event.properties?.sessionID) ? event.properties.sessionID : current
+  const whose = id ? payloadOf(id, directory, {}) : { cwd: directory }
+  report(event.type, { ...whose, event: event.properties }, event.id)
+}
+
 function dialog(give) {
   return (event, directory, client) => {
     const more = { ...withCall(event.properties), event: event.properties }
@@ -513,7 +534,7 @@ export const Headspace = async ({ client, directory }) => {
   quietly(() => reportContinued(directory))
   return {
     event: async ({ event }) => {
-      quietly(() => EVENTS[event.type]?.(event, directory, client))
+      quietly(() => (EVENTS[event.type] || onUnknown)(event, directory, client))
     },
     "chat.message": async (input, output) => {
       quietly(() => onPrompt(input, output, directory))
