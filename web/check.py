@@ -1,6 +1,6 @@
 """Checks the page's sources and generates its API types, with the Node that comes from PyPI.
 
-python web/check.py types      api-types.ts is up to date, and svelte-check finds no error
+python web/check.py types      api-types.ts is up to date, and svelte-check and tsc find no error
 python web/check.py logic      unit tests (vitest)
 python web/check.py generate   writes src/lib/api-types.ts from the OpenAPI description
 python web/check.py packages   only installs the npm packages that the checks and the browser tests need
@@ -35,8 +35,10 @@ def main(task: str) -> int:
         return code
     match task:
         case "types":
-            return generate_api_types("--check") or node(
-                "svelte-check/bin/svelte-check", "--tsconfig", "./tsconfig.json", "--output", "human"
+            return (
+                generate_api_types("--check")
+                or node("svelte-check/bin/svelte-check", "--tsconfig", "./tsconfig.json", "--output", "human")
+                or node("typescript/bin/tsc", "--project", "worker")
             )
         case "logic":
             return node("vitest/vitest.mjs", "run", "--reporter", "dot")

@@ -118,8 +118,12 @@ class Pages:
         context: BrowserContext | None = None,
         **options: Any,
     ) -> Page:
-        """Open a path. Unless `signed_in` is false, sign in and wait until the page is live."""
+        """Open a path. Unless `signed_in` is false, sign in and wait until the page is live.
+
+        There is no service worker unless `service_workers="allow"`: tests could not replace what it loads.
+        """
         if context is None:
+            options.setdefault("service_workers", "block")
             context = self._browser.new_context(viewport=viewport, **options)  # type: ignore[arg-type]  # a dict with these keys
             self._contexts.append(context)
         page = context.new_page()

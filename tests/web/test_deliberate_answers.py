@@ -352,21 +352,21 @@ def test_the_time_of_a_wait_moves_nothing_on_a_phone(pages: Pages, daemon: Runni
 
 
 def test_a_result_moves_nothing_on_a_phone(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:
-    """An explanation and the result have room below the buttons."""
+    """An explanation and the result have room above the buttons of the request, which stay where they are."""
     hold_two(daemon, tmp_path)
     page = pages.open(daemon, "/waits", viewport=PHONE)
     settle(page)
-    before = allow_button(card(page, "make second")).bounding_box()
+    before = allow_button(card(page, "make first")).bounding_box()
     allow_button(card(page, "make first")).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text(IGNORED)).to_be_visible()
-    assert allow_button(card(page, "make second")).bounding_box() == before
+    assert allow_button(card(page, "make first")).bounding_box() == before
     [wait] = [each for each in daemon.get("/api/waits").json() if each["summary"] == "make first"]
     answer = {"decision": "deny", "message": "use the test database"}
     daemon.send("POST", f"/api/waits/{wait['id']}/answer", answer, scope="act")
     expect(card(page, "make first")).to_contain_text("enied by")
     pause(page)
-    assert allow_button(card(page, "make second")).bounding_box() == before
+    assert allow_button(card(page, "make first")).bounding_box() == before
 
 
 def test_a_card_closed_by_someone_else_ignores_input(pages: Pages, daemon: RunningDaemon, tmp_path: Path) -> None:

@@ -19,13 +19,14 @@ export const PALETTE = new Lazy(() => import("./components/CommandPalette.svelte
 /** The panel beside the board. */
 export const PANEL = new Lazy(() => import("./components/AgentPanel.svelte"));
 
+const waits = new Lazy<{ id?: string }>(() => import("./views/Waits.svelte"));
 const replay = new Lazy<{ id?: string }>(() => import("./views/Replay.svelte"));
 
 const ROUTES: Route[] = [
   { path: "/", view: new Lazy(() => import("./views/Board.svelte")), title: "Board" },
   { path: "/new", view: new Lazy(() => import("./views/NewAgent.svelte")) },
   { path: "/agents", detail: new Lazy(() => import("./views/Agent.svelte")) },
-  { path: "/waits", view: new Lazy(() => import("./views/Waits.svelte")), title: "Waits" },
+  { path: "/waits", view: waits, detail: waits, title: "Waits" },
   {
     path: "/missions",
     view: new Lazy(() => import("./views/Missions.svelte")),

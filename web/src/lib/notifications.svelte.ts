@@ -1,10 +1,11 @@
 // Browser notifications: only if the user enabled them, only while the tab is hidden, one per need. The daemon decides
 // what to notify about (`notification` events of the channel `page`); this module shows it, and closes it when the need
-// is resolved. It also reports to the daemon which agent the user is looking at (`POST /api/presence`).
+// is resolved. The service worker shows it, if there is one: browsers on phones permit nothing else. It also reports to the daemon which agent the user is looking at (`POST /api/presence`).
 import { post } from "./api";
 import { board } from "./board.svelte";
 import { notificationText } from "./notification-text";
-import { agentPath, router } from "./router.svelte";
+import { agentPath, router, waitPath } from "./router.svelte";
+import { serviceWorker } from "./service-worker.svelte";
 import { StoredSetting } from "./stored-setting.svelte";
 import { ui } from "./ui.svelte";
 
@@ -32,6 +33,7 @@ class BrowserNotifications {
   readonly #shown = new Map<string, Notification>();
   #lastInputAt = Date.now();
   #lastReport = "";
+  #hasRenewed = false;
 
   start(): void {
     board.subscribe((events) => {
@@ -45,7 +47,17 @@ class BrowserNotifications {
         void [router.path, ui.selected, this.isEnabled, board.connection];
         this.#reportPresence();
       });
+      $effect(() => {
+        if (serviceWorker.registration && board.connection === "live") void this.#renewPush();
+      });
     });
+  }
+
+  /** Once, after the page was opened: the daemon learns of changes of the subscription. */
+  async #renewPush(): Promise<void> {
+    if (this.#hasRenewed || this.permission !== "granted") return;
+    this.#hasRenewed = true;
+    await (await import("./push.svelte")).push.renew();
   }
 
   async enable(): Promise<void> {
@@ -75,24 +87,40 @@ class BrowserNotifications {
   #handle(event: NotificationEvent): void {
     if (event.channel !== "page") return;
     if (event.status === "over") {
-      this.#shown.get(event.need)?.close();
-      this.#shown.delete(event.need);
+      void this.#close(event.need);
     } else if (event.status === "sending" && this.isEnabled && document.hidden) {
-      this.#show(event);
+      void this.#show(event);
     }
   }
 
-  #show(event: NotificationEvent): void {
+  async #close(need: string): Promise<void> {
+    this.#shown.get(need)?.close();
+    this.#shown.delete(need);
+    for (const shown of (await serviceWorker.registration?.getNotifications({ tag: need })) ?? []) shown.close();
+  }
+
+  async #show(event: NotificationEvent): Promise<void> {
     const agent = board.agents.get(event.agent_id);
     // After a reconnect the stream repeats events: the need may be resolved already.
     if (!agent?.notices.some((notice) => notice.need === event.need && notice.channel === "page" && notice.status !== "over")) return;
-    const shown = new Notification(event.title, { body: notificationText(agent, event.need), tag: event.need, icon: "/icons/1.svg" });
-    shown.onclick = () => {
-      window.focus();
-      router.navigate(agentPath(event.agent_id));
-      shown.close();
-    };
-    this.#shown.set(event.need, shown);
+    const path = agent.waits.some(({ id }) => id === event.need) ? waitPath(event.need) : agentPath(event.agent_id);
+    const options = { body: notificationText(agent, event.need), tag: event.need, icon: "/icons/app-192.png", data: { path } };
+    if (serviceWorker.registration) await serviceWorker.registration.showNotification(event.title, options);
+    else this.#showWithoutWorker(event, options, path);
+  }
+
+  #showWithoutWorker(event: NotificationEvent, options: NotificationOptions, path: string): void {
+    try {
+      const shown = new Notification(event.title, options);
+      shown.onclick = () => {
+        window.focus();
+        router.navigate(path);
+        shown.close();
+      };
+      this.#shown.set(event.need, shown);
+    } catch {
+      this.permission = "unsupported"; // Chrome on Android has the constructor, and throws
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 // belongs to a path is in `routes.ts`.
 
 /** The views that have a list of their items. */
-const PARENTS: Record<string, string> = { missions: "/missions", efforts: "/efforts", replay: "/replay" };
+const PARENTS: Record<string, string> = { waits: "/waits", missions: "/missions", efforts: "/efforts", replay: "/replay" };
 
 function decoded(segment: string): string {
   try {
@@ -64,6 +64,7 @@ export function followLink(event: MouseEvent): void {
 }
 
 export const agentPath = (id: string): string => `/agents/${encodeURIComponent(id)}`;
+export const waitPath = (id: string): string => `/waits/${encodeURIComponent(id)}`;
 export const effortPath = (id: string): string => `/efforts/${encodeURIComponent(id)}`;
 export const missionPath = (id: string): string => `/missions/${encodeURIComponent(id)}`;
 export const replayPath = (id: string): string => `/replay/${encodeURIComponent(id)}`;

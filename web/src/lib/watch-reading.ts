@@ -27,7 +27,7 @@ export function watchReading(element: HTMLElement, done: () => void): () => void
 /** The part of an element that the window shows, from its top. Notices at the bottom of the view cover a part of it. */
 function shownPart(element: HTMLElement): Interval {
   const box = element.getBoundingClientRect();
-  const view = element.closest("main, .panel");
+  const view = element.closest(".inbox .reading, main, .panel");
   const { top, bottom } = (view ?? document.body).getBoundingClientRect();
   const notices = [...(view?.querySelectorAll(":scope > [role=alert]") ?? [])].map((notice) => notice.getBoundingClientRect().top);
   const end = Math.min(bottom, window.innerHeight, ...notices);

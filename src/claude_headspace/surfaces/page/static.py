@@ -28,6 +28,7 @@ PATHS = (
     "/new",
     "/agents/{agent}",
     "/waits",
+    "/waits/{wait}",
     "/missions",
     "/missions/{mission}",
     "/efforts",
@@ -45,6 +46,10 @@ PATHS = (
 
 OTHER_PATHS = ("/api/", "/hook/", "/assets/", "/icons/")
 """The page is not shown below these paths."""
+
+REVALIDATED = ("theme.js", "manifest.webmanifest", "service-worker.js")
+"""Other files at the root. A service worker controls the paths below its own, so it has to be there."""
+MEDIA_TYPES = {".webmanifest": "application/manifest+json"}
 
 ErrorHandler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -76,7 +81,7 @@ class Page:
             *(Route(path, self._page) for path in PATHS),
             Route("/assets/{name}", partial(self._file, CACHE_WITHOUT_LIMIT)),
             Route("/icons/{name}", partial(self._file, "max-age=3600")),
-            Route("/theme.js", partial(self._file, "no-cache")),
+            *(Route(f"/{name}", partial(self._file, "no-cache")) for name in REVALIDATED),
         ]
 
     def or_page(self, otherwise: ErrorHandler) -> ErrorHandler:
@@ -105,7 +110,7 @@ class Page:
         if not _is_file(path):
             raise BadRequest("no_such_file", f"The dashboard has no file {name[:80]}.", "Reload the page.", status=404)
         headers = {"cache-control": caching, "vary": "accept-encoding"}
-        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        kind = MEDIA_TYPES.get(path.suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
         accepted = {word.split(";")[0].strip() for word in request.headers.get("accept-encoding", "").split(",")}
         for encoding, suffix in ENCODINGS:
             compressed = path.with_name(path.name + suffix)
