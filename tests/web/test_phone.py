@@ -1,6 +1,7 @@
 """The dashboard on a phone: an inbox for one thumb, targets that are large enough, navigation that fits."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,7 +12,7 @@ from tests.web.held_waits import HeldHook, answers, decision, hold, settle, star
 
 SMALL_PHONE = {"width": 360, "height": 640}
 SIZES = pytest.mark.parametrize("size", [PHONE, SMALL_PHONE], ids=["390x844", "360x640"])
-THUMB = {"has_touch": True, "is_mobile": True}
+THUMB: dict[str, Any] = {"has_touch": True, "is_mobile": True}
 LONG_COMMAND = "\n".join(f"echo step {number}" for number in range(120))
 LONG_OPTION = "A new service with its own database, its own deployment and a queue between both " * 2
 
