@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,44 @@ def answer(workspace: Workspace, **given: object) -> None:
 
 
 def _is_taken(workspace: Workspace, wait_id: str) -> bool:
-    found = workspace.daemon.get(f"/api/waits/{wait_id}").json()
-    assert found["undelivered"] is None, found["undelivered"]
-    return found["closed_at"] is not None
+    return workspace.daemon.get(f"/api/waits/{wait_id}").json()["closed_at"] is not None
 
 
-def question(words: str, header: str, *options: str) -> dict[str, Any]:
+def question(words: str, header: str, *options: str, several: bool = False) -> dict[str, Any]:
     """A question of Gemini CLI."""
     choices = [{"label": option, "description": f"choose {option}"} for option in options]
-    return {"question": words, "header": header, "type": "choice", "options": choices}
+    return {"question": words, "header": header, "type": "choice", "options": choices, "multiSelect": several}
+
+
+def field(words: str, **schema: object) -> Block:
+    """A question of Copilot CLI with one field."""
+    properties = {"field": {"title": "Choice", **schema}}
+    return tool("ask_user", message=words, requestedSchema={"type": "object", "properties": properties})
+
+
+def resize(workspace: Workspace, client: Client, size: tuple[int, int]) -> None:
+    """Change the size of the client's terminal."""
+    width, height = map(str, size)
+    workspace.terminals("resize-window", "-t", client.pane, "-x", width, "-y", height)
+
+
+def result(workspace: Workspace) -> str:
+    """What the model received last, once the turn has ended."""
+    workspace.agent("idle")
+    return _texts(workspace.model.results)[-1]
+
+
+WORDS = "; ".join(
+    f"do not use the flag --{letter * 9} with /srv/{letter}, it's slow ({number} s)"
+    for number, letter in enumerate("abcdefg")
+)
+"""A text of several rows, in which no piece occurs twice."""
+LABEL = " ".join(f"a long label {number}" for number in range(12))
+FORMATTED = (
+    "Which **store** for the `cart`? See [the docs](https://a.example/x).\n\n> quoted\n\n| Name | Use |\n|---|---|\n"
+    "| SQLite | one machine |\n| Postgres | more |\n\n```python\nx = 1\n```\n- first\n"
+)
+SIZES = [(80, 24), (100, 50), (120, 24), (180, 50)]
 
 
 def test_files_that_gemini_writes_and_edits(tmp_path: Path) -> None:
@@ -202,3 +232,140 @@ def test_two_dialogs_of_copilot(tmp_path: Path) -> None:
 def _obstacles(workspace: Workspace) -> list[str]:
     waits = workspace.daemon.get("/api/waits").json()
     return [wait["obstacle"] for wait in waits if wait["closed_at"] is None and not wait["held_until"]]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_lists_of_gemini_that_scroll(tmp_path: Path, size: tuple[int, int]) -> None:
+    """The last option, a long text, several options. A typed label may be in small letters."""
+    script: Script = {
+        "Ask for one": [
+            reply(tool("ask_user", questions=[question("Which?", "One", "Red", "Blue", "[x] box", LABEL)])),
+            reply(tool("ask_user", questions=[question("Which?", "One", "Red", "Blue", "Green", "Grey")])),
+            reply(text("Thanks.")),
+        ],
+        "Ask for several": [
+            reply(
+                tool("ask_user", questions=[question("Which?", "All", "Red", "Blue", "Green", "Grey", several=True)])
+            ),
+            reply(
+                tool("ask_user", questions=[question("Which?", "All", "Red", "Blue", "Green", "Grey", several=True)])
+            ),
+            reply(text("Thanks.")),
+        ],
+    }
+    with opened(tmp_path, GeminiHome, script) as workspace:
+        client = started(workspace)
+        resize(workspace, client, size)
+        prompt(client, "Ask for one")
+        answer(workspace, answers={"Which?": LABEL})
+        answer(workspace, answers={"Which?": WORDS})
+        assert WORDS in result(workspace)
+        assert any(LABEL in each for each in _texts(workspace.model.results))
+        prompt(client, "Ask for several")
+        answer(workspace, answers={"Which?": ["grey", "Red"]})
+        answer(workspace, answers={"Which?": ["Blue", "any, really"]})
+        assert "Blue, any, really" in result(workspace)
+        assert any("Red, Grey" in each for each in _texts(workspace.model.results))
+
+
+def test_formatted_questions_of_gemini(tmp_path: Path) -> None:
+    """A link, a quote, a table and code; a text of one's own before a choice; an input field with a hint."""
+    named = {"question": "Name?", "header": "Name", "type": "text", "placeholder": "for example Bob"}
+    sure = {"question": "Sure?", "header": "Sure", "type": "yesno"}
+    both = [question("First?", "First", "a", "b"), question("Second?", "Second", "c", "d"), named, sure]
+    script: Script = {
+        "Ask about it": [
+            reply(
+                tool("ask_user", questions=[question(FORMATTED, "Store", "`SQLite`", "[Postgres](https://a.example)")])
+            ),
+            reply(tool("ask_user", questions=both)),
+            reply(text("Thanks.")),
+        ]
+    }
+    with opened(tmp_path, GeminiHome, script) as workspace:
+        prompt(started(workspace), "Ask about it")
+        answer(workspace, answers={FORMATTED: "[Postgres](https://a.example)"})
+        answer(workspace, answers={"First?": "my own", "Second?": "c", "Name?": "Al", "Sure?": "no"})
+        assert all(each in result(workspace) for each in ('"my own"', '"c"', '"Al"', '"No"'))
+
+
+def test_answers_of_gemini_that_would_not_fit_in_its_list(tmp_path: Path) -> None:
+    """Nothing is pressed, and shorter answers can be given."""
+    asked = tool("ask_user", questions=[question("First?", "First", "a", "b"), question("Second?", "Second", "c", "d")])
+    with opened(tmp_path, GeminiHome, {"Ask it": [reply(asked), reply(text("Thanks."))]}) as workspace:
+        client = started(workspace)
+        resize(workspace, client, (80, 24))
+        prompt(client, "Ask it")
+        assert "does not fit" in refused(workspace, answers={"First?": WORDS * 3, "Second?": "d"})
+        assert "several" in refused(workspace, answers={"First?": "one\ntwo", "Second?": "d"})
+        assert "● 1.  a" in client.screen
+        answer(workspace, answers={"First?": "b", "Second?": "d"})
+        assert '"d"' in result(workspace)
+
+
+def refused(workspace: Workspace, **given: object) -> str:
+    """Answer the open wait through the API, which fails; why."""
+    [wait] = workspace.held()
+    reply = workspace.daemon.send("POST", f"/api/waits/{wait['id']}/answer", given, scope="act")
+    assert reply.status == 502, reply.body
+    return str(reply.error["message"])
+
+
+@pytest.mark.parametrize("size", [(100, 50), (180, 50), (80, 24)])
+def test_long_texts_for_copilot(tmp_path: Path, size: tuple[int, int]) -> None:
+    """A refusal of several rows, and an answer, arrive as they are."""
+    command = tool("bash", command="touch made", description="make it")
+    script: Script = {
+        "Make it": [reply(command), reply(field("Why?", type="string", enum=["a", "b"])), reply(text("I did not."))]
+    }
+    with opened(tmp_path, CopilotHome, script) as workspace:
+        client = started(workspace)
+        resize(workspace, client, size)
+        prompt(client, "Make it")
+        assert "several" in refused(workspace, decision="deny", message="one\ntwo")
+        answer(workspace, decision="deny", message=WORDS)
+        answer(workspace, answers={"Why?": WORDS})
+        assert WORDS in result(workspace)
+        assert sum(WORDS in each for each in workspace.model.results) == 2
+
+
+def test_questions_of_copilot(tmp_path: Path) -> None:
+    """A formatted question, a label that wraps, several options, yes or no. Typed labels may be in small letters."""
+    script: Script = {
+        "Ask about it": [
+            reply(field(FORMATTED, type="string", enum=["Red", "[x] box", LABEL, "`Five`"])),
+            reply(field("All?", type="array", items={"type": "string", "enum": ["S", "M", "L"]})),
+            reply(field("All?", type="array", items={"type": "string", "enum": ["S", "M", "L"]})),
+            reply(field("Sure?", type="boolean")),
+            reply(text("Thanks.")),
+        ]
+    }
+    with opened(tmp_path, CopilotHome, script) as workspace:
+        client = started(workspace)
+        resize(workspace, client, (100, 50))
+        prompt(client, "Ask about it")
+        answer(workspace, answers={FORMATTED: LABEL})
+        answer(workspace, answers={"All?": ["s", "L"]})
+        answer(workspace, answers={"All?": ["M", "any"]})
+        answer(workspace, answers={"Sure?": "no"})
+        assert "false" in result(workspace)
+        wanted = (LABEL, "S, L", "M, any")
+        assert all(any(each in shown for shown in workspace.model.results) for each in wanted)
+
+
+def test_a_text_for_copilot_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A person presses Esc while it is typed: that is an error, and no part of it stays anywhere."""
+    script: Script = {"Ask it": [reply(field("Name?", type="string")), reply(text("Thanks."))]}
+    with opened(tmp_path, CopilotHome, script) as workspace:
+        client = started(workspace)
+        prompt(client, "Ask it")
+        [wait] = workspace.held()
+        given = {"answers": {"Name?": WORDS * 3}}
+        with ThreadPoolExecutor(1) as person:
+            reply_of = person.submit(
+                workspace.daemon.send, "POST", f"/api/waits/{wait['id']}/answer", given, scope="act"
+            )
+            wait_until(lambda: "aaaaa" in client.screen, "the beginning of the text")
+            client.press("Escape")
+            assert reply_of.result().status == 502
+        wait_until(lambda: "do not use" not in client.screen.partition("Ask it")[2], "an empty field")

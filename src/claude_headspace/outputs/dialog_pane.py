@@ -7,7 +7,8 @@ Rules
   only while the wanted option is selected and shows the end of the text.
 - A dialog into which somebody has typed is left alone.
 - If an answer is given up, the text that was typed is removed, so that nothing is left behind and a retry works. It is
-  removed only if it is exactly what was typed here. If the dialog is gone, the input box may have a piece of it.
+  removed only if all of it was typed here; a key of a person may have removed a part. If the dialog is gone, the input
+  box may have a piece of it.
 - A stopped client gets no keys, and no key is pressed after the time for an answer.
 """
 
@@ -128,9 +129,11 @@ class DialogPane:
         return DOES_NOT_FIT if self._input_draft() is None else "The dialog was closed in the terminal."
 
     def _wait_for(self, is_done: Callable[[Dialog | None], bool]) -> Dialog | None:
-        """Read the dialog until it is as wanted or time is up: the client draws its screen in steps."""
+        """Read the dialog until it is as wanted, closed, or time is up: the client draws its screen in steps."""
         deadline = min(time.monotonic() + SCREEN_SECONDS, self._deadline)
         while not is_done(shown := self._read()) and time.monotonic() < deadline:
+            if shown is None and self._was_open and self._input_draft() is not None:
+                return None
             time.sleep(POLL_SECONDS)
         return shown
 
@@ -164,6 +167,7 @@ class DialogPane:
         self._move(choice.option)
         try:
             self._type(choice.text)
+            time.sleep(tmux.ENTER_DELAY_SECONDS if choice.text else 0)
             self.read(lambda shown: shown.selected == choice.option and shown.shows_typed(choice.text))
         except Refused:
             self._remove_typed()
@@ -205,5 +209,11 @@ class DialogPane:
         dialog, draft = self._read(), self._input_draft()
         if dialog is not None:
             is_own = self._complete is not None and (dialog.is_same(self._complete) or dialog.is_end_of(self._complete))
-            return is_own and (squeeze(dialog.typed) in squeeze(self._typed) or dialog.shows_typed(self._typed))
-        return draft is None or squeeze(draft) in squeeze(self._typed)
+            return is_own and _is_part_of(dialog.typed, self._typed)
+        return draft is None or _is_part_of(draft, self._typed)
+
+
+def _is_part_of(shown: str, typed: str) -> bool:
+    """Whether a text has no other characters than another one, in the same order."""
+    rest = iter(squeeze(typed))
+    return all(each in rest for each in squeeze(shown))

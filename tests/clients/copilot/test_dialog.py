@@ -160,3 +160,46 @@ def test_the_own_directory_is_left_out(command: str, fits: bool) -> None:
     dialog = read("permission-command")
     assert dialog is not None
     assert shows_call(dialog, tool_use("bash", {"command": command}), "/home/dev/app") is fits
+
+
+SHARED = (
+    "please do not use the flag --force with /srv/data/one (it is slow, really); use the other directory because "
+    "this one is shared with the tests"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("permission-typed-100", ("word " * 32)[:158]),
+        ("permission-typed-100-more", ("word " * 32)[:158] + " and then"),
+        ("permission-typed-180", SHARED * 2),
+        ("permission-typed-80", SHARED * 2),
+    ],
+)
+def test_a_refusal_of_several_rows(name: str, typed: str) -> None:
+    """The end of its label stands beside the text. The right side of the box and the ends of rows may be missing."""
+    dialog = read(name)
+    assert dialog is not None
+    assert dialog.options[-1].takes_text
+    assert dialog.selected == 2
+    assert dialog.shows_typed(typed)
+    assert not dialog.shows_typed(f"{typed} or not")
+
+
+def test_labels_of_several_rows() -> None:
+    """Their further rows are indented less."""
+    dialog = read("question-labels")
+    assert dialog is not None
+    labels = [option.label for option in dialog.options]
+    assert labels == ["Red", "[x] box", f"A very long label {'word ' * 12}end", "Five", "Other"]
+    assert dialog.selected == 2
+
+
+def test_several_options() -> None:
+    """Each has a dot or a tick."""
+    dialog = read("question-several")
+    assert dialog is not None
+    ticks = [(option.label, option.is_ticked) for option in dialog.options]
+    assert ticks == [("S", True), ("M", False), ("L", False), ("Other", None)]
+    assert dialog.tick_key == "Space"

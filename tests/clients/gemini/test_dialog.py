@@ -7,7 +7,7 @@ import pytest
 from claude_headspace.clients.dialog import Dialog, Role
 from claude_headspace.clients.dialog_answer import Choice, Key, choose
 from claude_headspace.clients.dialog_match import find_mismatch, find_review_mismatch, find_step_mismatch
-from claude_headspace.clients.gemini.dialog import read_dialog
+from claude_headspace.clients.gemini.dialog import read_dialog, review_rows
 from claude_headspace.clients.gemini.edit_dialog import shows_call
 from claude_headspace.clients.gemini.tools import tool_use
 from claude_headspace.kernel.agent import Wait
@@ -271,3 +271,60 @@ def test_unknown_options_make_no_dialog() -> None:
     """A later version may mean something else by them."""
     assert read("permission-command", ("No, suggest changes (esc)", "Delete everything        ")) is None
     assert read("question", ("Esc to cancel", "Esc to delete")) is None
+
+
+SHARED = (
+    "please do not use the flag --force with /srv/data/one (it is slow, really); use the other directory because "
+    "this one is shared with the tests"
+)
+LABEL = f"A very long label {'word ' * 12}end"
+
+
+def test_a_list_that_scrolls() -> None:
+    """The visible options are at their places. A label may wrap, and look like a check box."""
+    labels = ("Red", "Blue", "[x] box", LABEL)
+    for name, first, selected in (("question-scrolls", 0, 0), ("question-scrolled", 1, 3)):
+        dialog = shown(name)
+        assert (dialog.first, dialog.selected, dialog.tick_key) == (first, selected, "")
+        assert find_mismatch(dialog, asked("Which colour?", *labels), None) is None
+        assert find_mismatch(dialog, asked("Which colour?", "Red", "Blue", "box", LABEL), None) is not None
+        assert choose(dialog, asked("Which colour?", *labels), Answer(answers={"Colour": "green"})) == Choice(
+            4, "green"
+        )
+
+
+def test_a_long_text_in_a_list() -> None:
+    """The field shows its end."""
+    dialog = shown("question-scrolled-typed")
+    assert (dialog.selected, len(dialog.typed_rows)) == (4, 3)
+    assert dialog.shows_typed(SHARED * 2)
+    assert not dialog.shows_typed(f"{SHARED * 2} or not")
+    assert dialog.is_same(shown("question-scrolls"))
+
+
+def test_several_options() -> None:
+    """Each has a check box. Below them are an option for all, one for a text, and the end."""
+    labels = ("Red", "Blue", "Green", "Grey")
+    question = Question("Which colours?", "", tuple(Option(each, f"choose {each}") for each in labels), several=True)
+    wait = Wait(id="w", agent_id="a", kind="question", opened_at=1, text="", questions=(question,))
+    dialog, end = shown("question-several-scrolls"), shown("question-several-done")
+    assert [option.is_ticked for option in dialog.options] == [True, False, False]
+    assert [option.role for option in end.options] == [Role.OTHER, Role.TEXT, Role.DONE]
+    assert (end.first, end.selected) == (4, 6)
+    assert find_mismatch(dialog, wait, None) is None
+    assert find_mismatch(end, wait, None) is None
+    assert find_mismatch(dialog, asked("Which colours?", *labels), None) is not None
+
+
+def test_long_answers_in_the_list_of_answers() -> None:
+    """Their headers are cut. A list that is higher than the screen is not answered."""
+    both = (Question("First?", "Store"), Question("Second?", "Engine"))
+    wait = Wait(id="w", agent_id="a", kind="question", opened_at=1, text="", questions=both)
+    review = shown("questions-review-long")
+    assert find_review_mismatch(review, wait, [SHARED, SHARED]) is None
+    assert find_review_mismatch(review, wait, [SHARED, SHARED[:-1]]) is not None
+    problem = find_review_mismatch(shown("questions-review-too-high"), wait, [SHARED, SHARED])
+    assert problem is not None
+    assert "does not fit" in problem
+    rows = len(review.text.splitlines())
+    assert review_rows(80, [("Store", SHARED), ("Engine", SHARED)]) == 10 + 3 * rows
