@@ -2,7 +2,6 @@
 
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -351,21 +350,3 @@ def test_questions_of_copilot(tmp_path: Path) -> None:
         assert "false" in result(workspace)
         wanted = (LABEL, "S, L", "M, any")
         assert all(any(each in shown for shown in workspace.model.results) for each in wanted)
-
-
-def test_a_text_for_copilot_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
-    """A person presses Esc while it is typed: that is an error, and no part of it stays anywhere."""
-    script: Script = {"Ask it": [reply(field("Name?", type="string")), reply(text("Thanks."))]}
-    with opened(tmp_path, CopilotHome, script) as workspace:
-        client = started(workspace)
-        prompt(client, "Ask it")
-        [wait] = workspace.held()
-        given = {"answers": {"Name?": WORDS * 3}}
-        with ThreadPoolExecutor(1) as person:
-            reply_of = person.submit(
-                workspace.daemon.send, "POST", f"/api/waits/{wait['id']}/answer", given, scope="act"
-            )
-            wait_until(lambda: "aaaaa" in client.screen, "the beginning of the text")
-            client.press("Escape")
-            assert reply_of.result().status == 502
-        wait_until(lambda: "do not use" not in client.screen.partition("Ask it")[2], "an empty field")
