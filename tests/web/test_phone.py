@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import PHONE, Pages, Sample
+from tests.web.conftest import PHONE, Pages, Sample, sign_in_link
 from tests.web.held_waits import HeldHook, answers, decision, hold, settle, started
 
 SMALL_PHONE = {"width": 360, "height": 640}
@@ -188,3 +188,11 @@ def test_all_views_are_within_reach(pages: Pages, sample: Sample) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     bar.get_by_role("link", name="Board").tap()
     expect(page.locator(".card").first).to_be_visible()
+
+
+def test_an_installed_app_signs_in_with_a_pasted_link(pages: Pages, daemon: RunningDaemon) -> None:
+    """It does not share the sign-in of the browser, and links do not open it."""
+    page = pages.open(daemon, "/", viewport=PHONE, signed_in=False, **THUMB)
+    page.get_by_label("Sign-in link").fill(sign_in_link(daemon))
+    page.get_by_role("button", name="Sign in").tap()
+    page.wait_for_selector("[data-connection=live]", state="attached")
