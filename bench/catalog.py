@@ -8,6 +8,7 @@ from bench import (
     board,
     changed_files,
     changes,
+    conversation,
     evolve,
     finding,
     growth,
@@ -51,6 +52,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "rpc": Benchmark("from a socket request to its reply, at 500 requests per second", rpc.run),
     "board": Benchmark("from a hook to its paint in Chromium, 500 agents, 100 hooks per second", board.run),
     "changes": Benchmark("changes of 200 files and 20,000 lines in Chromium: time to paint, scrolling", changes.run),
+    "conversation": Benchmark(
+        "20,000 turns of one agent in Chromium: time to the newest and to a linked turn, scrolling", conversation.run
+    ),
     "top": Benchmark("`headspace top` with 300 agents: start, key to paint, idle cost", top.run),
     "finding": Benchmark("preview and picker with 200 agents: key to paint, idle cost", finding.run),
     "answers": Benchmark(

@@ -96,6 +96,15 @@ const LANGUAGES: Record<string, string> = {
   zsh: "bash",
 };
 
+const KNOWN = new Set(Object.values(LANGUAGES));
+const OTHER_NAMES: Record<string, string> = { "c#": "csharp", "c++": "cpp", console: "bash", golang: "go", python3: "python", shell: "bash", "sh-session": "bash", svg: "xml" };
+
+/** The language of a block of code, by its name or the usual end of its files; null if it is not known. */
+export function languageNamed(name: string): string | null {
+  const wanted = name.trim().split(/[\s{,]/)[0]!.toLowerCase();
+  return LANGUAGES[wanted] ?? OTHER_NAMES[wanted] ?? (KNOWN.has(wanted) ? wanted : null);
+}
+
 /** The language of a file, by the end of its name; null if it is not known. */
 export function languageOf(path: string): string | null {
   const name = path.split("/").at(-1)!.toLowerCase();

@@ -1,4 +1,4 @@
-// Highlights the hunks of diffs. The highlighter and each language are loaded when they are first needed; until then,
+// Highlights the hunks of diffs, and other code. The highlighter and each language are loaded when they are first needed; until then,
 // and for unknown languages, lines are plain. A hunk is highlighted when one of its lines is rendered, in blocks of
 // limited size, so that a huge file does not delay scrolling.
 import type { HLJSApi, LanguageFn } from "highlight.js";
@@ -9,6 +9,9 @@ import { tokenLines, type Token } from "./highlight";
 const BLOCK_LINES = 400;
 /** Longer lines, such as those of minified files, stay plain. */
 const MAX_LINE_LENGTH = 1_000;
+
+/** Longer texts stay plain. */
+const MAX_TEXT_LENGTH = 20_000;
 
 type Loader = () => Promise<{ default: LanguageFn }>;
 
@@ -54,6 +57,16 @@ class Highlighter {
     }
     if (!this.#tokens.has(line)) this.#highlightAround(hunk, line, language);
     return this.#tokens.get(line) ?? null;
+  }
+
+  /** The tokens of each line of a text, or null while its language is not loaded, and for a long text. */
+  textTokens(text: string, language: string | null): Token[][] | null {
+    if (language === null || text.length > MAX_TEXT_LENGTH) return null;
+    if (!this.#loaded.has(language)) {
+      void this.#load(language);
+      return null;
+    }
+    return tokenLines(this.#api!.highlight(text, { language, ignoreIllegals: true }).value);
   }
 
   async #load(language: string): Promise<void> {

@@ -14,6 +14,7 @@ const COMMANDS: Record<string, Command> = {
   palette: () => void (ui.paletteIsOpen = true),
   help: () => void (ui.helpIsOpen = true),
   filter: () => focusFilter(),
+  prompt: () => focusPrompt(),
   "next agent": () => ui.showNext(),
   wait: () => focusWait(),
   back: () => goBack(),
@@ -101,6 +102,13 @@ function openSelected(target: HTMLElement): boolean {
   if (ui.selected === null || target.closest("a, button")) return false;
   router.navigate(agentPath(ui.selected));
   return true;
+}
+
+/** Returns whether there is a field for prompts that can be used. */
+function focusPrompt(): boolean {
+  const field = document.querySelector<HTMLElement>("main [data-prompt]:enabled");
+  field?.focus();
+  return field !== null;
 }
 
 function focusFilter(): void {

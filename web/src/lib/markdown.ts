@@ -4,6 +4,7 @@
 import createDOMPurify from "dompurify";
 import { Marked } from "marked";
 import { makeVisible } from "./hidden-characters";
+import { languageNamed } from "./highlight";
 
 const MAX_LENGTH = 60_000;
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -17,6 +18,7 @@ const marked = new Marked({
   breaks: true,
   renderer: {
     html: ({ text }) => escape(text),
+    code: ({ text, lang }) => `<pre data-language="${escape(languageNamed(lang ?? "") ?? "")}"><code>${escape(text)}</code></pre>\n`,
     image: ({ text, href }) => escape(text || href),
     heading({ tokens, depth }) {
       const level = Math.min(depth + TOP_HEADING - 1, 6);
@@ -31,7 +33,7 @@ const ALLOWED = {
     "a", "b", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "i", "input", "li",
     "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["href", "title", "start", "type", "checked", "disabled", "align"],
+  ALLOWED_ATTR: ["href", "title", "start", "type", "checked", "disabled", "align", "data-language"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
 };
 
@@ -58,8 +60,17 @@ function render(text: string): HTMLElement {
   const root = document.createElement("div");
   root.append(purify.sanitize(marked.parse(text, { async: false }), { ...ALLOWED, RETURN_DOM_FRAGMENT: true }));
   markHidden(root);
+  for (const block of root.querySelectorAll("pre")) frame(block);
   for (const list of root.querySelectorAll("ol")) list.classList.add(`digits-${numberOfDigits(list)}`);
   return root;
+}
+
+/** Put a block of code into an element that has room for a button. */
+function frame(block: HTMLElement): void {
+  const element = document.createElement("div");
+  element.className = "code-block";
+  block.replaceWith(element);
+  element.append(block);
 }
 
 /** How many digits the longest number of a list has, so that there is room for it. */

@@ -65,6 +65,8 @@ export function followLink(event: MouseEvent): void {
 
 export const agentPath = (id: string): string => `/agents/${encodeURIComponent(id)}`;
 export const waitPath = (id: string): string => `/waits/${encodeURIComponent(id)}`;
+/** A turn of an agent's conversation. */
+export const turnPath = (agent: string, turn: string): string => `${agentPath(agent)}?turn=${encodeURIComponent(turn)}`;
 export const effortPath = (id: string): string => `/efforts/${encodeURIComponent(id)}`;
 export const missionPath = (id: string): string => `/missions/${encodeURIComponent(id)}`;
 export const replayPath = (id: string): string => `/replay/${encodeURIComponent(id)}`;

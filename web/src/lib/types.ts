@@ -27,6 +27,7 @@ export type GrantOption = WaitDetails["suggestions"][number];
 export type Answer = Body<"/api/waits/{wait}/answer">;
 
 export type Turn = Reply<"/api/agents/{agent}/turns">[number];
+export type ConversationPage = Reply<"/api/agents/{agent}/conversation">;
 export type StateChange = Reply<"/api/agents/{agent}/evidence">[number];
 export type ToolCall = Reply<"/api/agents/{agent}/calls">[number];
 export type UsageSample = Reply<"/api/agents/{agent}/usage">[number];
