@@ -88,6 +88,10 @@ def test_an_archived_agent_leaves_the_board_until_it_runs_again(tmux: Terminal) 
     assert agent["id"] not in [each["id"] for each in tmux.daemon.agents()]
     assert name in run_in(tmux, "list", "--all").stdout
     assert run_in(tmux, "archive", "--undo", name).stdout == f"Back on the board: {name}.\n"
+    for which in (name, "--ended"):
+        assert run_in(tmux, "archive", "--undo", which).stdout == "None of these agents is archived.\n"
+    assert run_in(tmux, "archive", "--yes", "--ended").stdout == f"Archived {name}.\n"
+    assert run_in(tmux, "archive", "--undo", "--ended").stdout == f"Back on the board: {name}.\n"
     assert agent["id"] in [each["id"] for each in tmux.daemon.agents()]
     run_in(tmux, "archive", "--yes", name)
     pane = tmux.start(f"headspace resume {name}", project="archived")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.events import Click
+from textual.events import Key as KeyEvent
 from textual.pilot import Pilot
 
 from claude_headspace.clients.client import Capability, Client
@@ -481,6 +482,73 @@ def test_filtering() -> None:
         await until(user, lambda: len(app.agents.agents) == 9)
 
     drive(script)
+
+
+def test_a_filter_matches_parts_of_names_in_either_case() -> None:
+    """Like the names in commands: the first letters of its words find an agent. The order stays that of the board."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        await user.press("slash", *"NK")
+        await until(user, lambda: [each["name"] for each in app.agents.agents] == ["nimble-kestrel"])
+        await user.press("escape", "slash", *"API Work")
+        await until(user, lambda: len(app.agents.agents) == 2)
+
+    drive(script)
+
+
+def test_keys_that_follow_the_filter_key_at_once_are_text() -> None:
+    """Also those that were pressed before its input had the focus: they do not act on an agent."""
+
+    async def script(user: User, app: Top, _feed: FixedFeed, actions: RecordingActions) -> None:
+        select(app, "late-wren")
+        for name, sign in (("slash", "/"), ("r", "r"), ("A", "A"), ("w", "w")):
+            app.post_message(KeyEvent(name, sign))
+        await until(user, lambda: app._filter_text == "rAw")
+        await user.press("enter")
+        assert (app.screen.is_modal, actions.recorded) == (False, [])
+
+    drive(script)
+
+
+FOOTER_KEYS = {
+    "able-ant": "enter a / f w c p e ?",
+    "olive-bee": "enter s / f w c p e ?",
+    "quick-elk": "enter s / f w c p e ?",
+    "late-wren": "r / f w c p e ?",
+}
+"""By agent: the keys that do something."""
+
+
+@pytest.mark.parametrize("name", FOOTER_KEYS)
+def test_the_footer_offers_only_what_applies(name: str) -> None:
+    """An ended agent is resumed, one at a dialog is answered, another gets a prompt."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        select(app, name)
+        await until(user, lambda: footer_keys(app) == FOOTER_KEYS[name].split())
+
+    drive(script)
+
+
+def test_the_footer_offers_to_send_to_marked_agents() -> None:
+    """Also if the selected agent takes no prompt."""
+
+    async def script(user: User, app: Top, *_: Any) -> None:
+        app.agents.marks = frozenset(["id-quick-elk"])
+        select(app, "late-wren")
+        await until(user, lambda: footer_keys(app)[:2] == ["s", "r"])
+
+    drive(script)
+
+
+def select(app: Top, name: str) -> None:
+    """Select an agent."""
+    app.agents.select_agent(f"id-{name}")
+
+
+def footer_keys(app: Top) -> list[str]:
+    """The keys in the footer."""
+    return [hint.split()[0] for hint in screen_text(app).splitlines()[-1].split("   ") if hint.strip()]
 
 
 def test_a_message_does_not_hide_the_filter() -> None:

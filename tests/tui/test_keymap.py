@@ -98,8 +98,8 @@ def test_own_keys_work_and_are_shown() -> None:
         keys = apply_entries({"send": "y", "leave": "Z", "help": "h"})
         app = Top(FixedFeed(), actions, clock, keys=keys)
         async with opened(app) as user:
-            assert "y send" in screen_text(app)
             app.agents.select_agent("id-quick-elk")
+            await until(user, lambda: "y send" in screen_text(app))
             await user.press("s")
             await user.pause()
             assert not app.screen.is_modal

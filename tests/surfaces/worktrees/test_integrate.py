@@ -212,7 +212,9 @@ def test_a_rebase_with_conflicts_is_undone(project: Project) -> None:
     path = project.add("login")
     project.commit_in(path, "kept.txt", "theirs")
     project.commit_in(project.root, "kept.txt", "ours")
-    assert rebase_refused(project, path).code == "rebase_failed"
+    refused = rebase_refused(project, path)
+    assert refused.code == "conflicts"
+    assert refused.message == "The rebase has conflicts in kept.txt, and was undone."
     assert (path / "kept.txt").read_text() == "theirs"
 
 

@@ -47,7 +47,7 @@ def archive(
     agents: Annotated[
         list[str] | None, Argument("AGENT", help="Names, ids or id prefixes.", complete=complete_agents)
     ] = None,
-    ended: Annotated[bool, Option("--ended", help="All agents on the board that have ended.")] = False,
+    ended: Annotated[bool, Option("--ended", help="All agents that have ended.")] = False,
     undo: Annotated[bool, Option("--undo", help="Put them back on the board.")] = False,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -60,9 +60,13 @@ def archive(
     if bool(agents) == ended:
         raise BadRequest("no_agent", "Name agents, or use --ended.", "`headspace list --state ended` lists them.")
     api = ApiClient.local()
-    found = api.agents(state="ended") if ended else [find_exactly(api, each) for each in agents or ()]
+    named = [find_exactly(api, each) for each in agents or ()]
+    found = api.agents(state="ended", include_old=undo) if ended else named
+    if undo:
+        found = [each for each in found if each["archived"]]
     if not found:
-        output.screen().show([output.line("No agent on the board has ended.")])
+        nothing = "None of these agents is archived." if undo else "No agent on the board has ended."
+        output.write_result([], as_json, lambda *_: [output.line(nothing)])
         return
     names = ", ".join(each["name"] for each in found)
     if not undo:

@@ -5,6 +5,7 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -32,7 +33,13 @@ from claude_headspace.surfaces.launch.start_client import (
 from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.clients import limit
 from claude_headspace.surfaces.text.formatting import Json, clean_json
-from claude_headspace.surfaces.text.labels import answer_result, interrupt_result, send_result, stop_result
+from claude_headspace.surfaces.text.labels import (
+    answer_result,
+    interrupt_result,
+    may_ask_at_start,
+    send_result,
+    stop_result,
+)
 
 MAX_HITS = 30
 """How many search results are loaded."""
@@ -134,6 +141,25 @@ def send_refusal(agent: Json) -> BadRequest | None:
             "Press a to answer it.",
         )
     return None
+
+
+ON_AGENT = ("jump", "send", "answer", "resume", "toggle_why", "changes", "toggle_preview")
+"""Actions of the footer that need an agent."""
+
+
+def useless_actions(agent: Json | None, *, marked: bool, now: datetime) -> set[str]:
+    """The actions of the footer that would do nothing with the selected agent. `marked`: prompts go to other agents."""
+    if agent is None:
+        return {each for each in ON_AGENT if each != "send" or not marked}
+    has_ended = agent["state"] == "ended"
+    is_useless = {
+        "jump": has_ended,
+        "send": not marked and send_refusal(agent) is not None,
+        "answer": not agent["waits"] and not may_ask_at_start(agent, now),
+        "resume": not has_ended,
+        "changes": bool(limit(agent, Capability.CHANGES)),
+    }
+    return {action for action, useless in is_useless.items() if useless}
 
 
 def interrupt_refusal(agent: Json) -> BadRequest | None:

@@ -161,6 +161,7 @@ class Top(AnswerKeys, PromptKeys, AgentKeys, SearchKeys):
         if event.is_double_click:
             self.action_jump() if self.agents.selected is not None else self.action_fold()
             return
+        self.query_one("#footer").refresh()
         self._show_details(to_top=True)
         self._preview.update()
         self._run_later("look", SEEN_SECONDS, partial(self._mark_seen, self.agents.selected_id))

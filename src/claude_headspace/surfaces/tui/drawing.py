@@ -10,6 +10,7 @@ from claude_headspace.surfaces.cli.presentation.preview import preview_lines
 from claude_headspace.surfaces.client.preview import Preview
 from claude_headspace.surfaces.text.board_order import BoardView
 from claude_headspace.surfaces.text.formatting import Json
+from claude_headspace.surfaces.tui.actions import useless_actions
 from claude_headspace.surfaces.tui.board_app import BoardApp
 from claude_headspace.surfaces.tui.feed import Feed
 from claude_headspace.surfaces.tui.presentation.details import (
@@ -50,8 +51,15 @@ class Drawing(BoardApp):
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
         escape = "close why" if self._shows_why else "close preview" if self._shows_preview else "clear"
+        useless = useless_actions(self.agents.selected, marked=bool(self.agents.marks), now=self._clock())
         return footer_line(
-            width, filter_text=self._filter_text, escape=escape, hidden=hidden, message=self._message, keys=self._keys
+            width,
+            filter_text=self._filter_text,
+            escape=escape,
+            hidden=hidden,
+            message=self._message,
+            keys=self._keys,
+            useless=useless if ended else {*useless, "toggle_ended"},
         )
 
     def _show(self, *, redraw_details: bool = True) -> None:

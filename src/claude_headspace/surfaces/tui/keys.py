@@ -1,6 +1,6 @@
 """The keys of `headspace top`: one table for the bindings, the footer, the help and the documentation."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 
@@ -102,6 +102,7 @@ PANEL_KEYS = (
 """The keys of the panel that answers, for the help and the documentation."""
 
 
-def footer_hints(keys: Sequence[Key]) -> tuple[tuple[str, str], ...]:
-    """Keys and words of the footer, most important first."""
-    return tuple((key.label, key.hint) for key in keys if key.hint and key.action != "leave")
+def footer_hints(keys: Sequence[Key], useless: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Keys and words of the footer, most important first, without the actions that could do nothing now."""
+    shown = [key for key in keys if key.hint and key.action not in ("leave", *useless)]
+    return tuple((key.label, key.hint) for key in shown)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.events import Key
 from textual.widgets import Input
 
 from claude_headspace.errors import HeadspaceError
@@ -26,7 +27,13 @@ class SearchKeys(Drawing):
         await self.mount(
             Input(self._filter_text, placeholder="name, project, state, client or text", id="filter", compact=True)
         )
-        self.query_one("#filter").focus()
+        self.screen.set_focus(self.query_one("#filter"))
+
+    def on_key(self, event: Key) -> None:
+        """A key that follows `/` at once was sent to the list, but belongs to the input that has the focus now."""
+        if isinstance(self.focused, Input) and self.focused.id == "filter" and event.character and event.is_printable:
+            self.focused.insert_text_at_cursor(event.character)
+            event.prevent_default()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._filter_text = event.value

@@ -13,6 +13,7 @@ from claude_headspace.surfaces.text.board_order import BoardView, sort_agents
 from claude_headspace.surfaces.text.clients import short_title
 from claude_headspace.surfaces.text.formatting import Json, clean_json
 from claude_headspace.surfaces.text.labels import summary
+from claude_headspace.surfaces.text.matching import Closeness, closeness
 
 MAX_TURNS = 60
 DEFAULT_VIEW = BoardView()
@@ -81,16 +82,21 @@ class Board:
     def visible_agents(
         self, filter_text: str = "", *, with_ended: bool = True, view: BoardView = DEFAULT_VIEW
     ) -> list[Json]:
-        """The agents that contain all words of the filter, in order."""
+        """The agents that match all words of the filter, in order: by their texts, or by a part of their name."""
         words = filter_text.lower().split()
         found = [
             agent
             for agent in self.agents.values()
             if (with_ended or agent["state"] != "ended")
             and not agent.get("archived")  # absent in an older daemon
-            and all(word in _searchable_text(agent) for word in words)
+            and _matches(agent, words)
         ]
         return sort_agents(found, view)
+
+
+def _matches(agent: Json, words: Sequence[str]) -> bool:
+    text = _searchable_text(agent)
+    return all(word in text or closeness(word, agent["name"]) >= Closeness.LETTERS for word in words)
 
 
 def _searchable_text(agent: Json) -> str:

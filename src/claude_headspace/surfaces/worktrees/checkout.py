@@ -47,9 +47,9 @@ class Result(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What git printed, for people."""
-        lines = [each for each in (self.errors + "\n" + self.output).splitlines() if each.strip()]
-        return mark_controls("\n".join(lines[:MAX_ERROR_LINES]))
+        """What git printed, for people: on one line, without the progress that a line showed before its last text."""
+        lines = [each.rpartition("\r")[2] for each in (self.errors + "\n" + self.output).split("\n")]
+        return mark_controls("; ".join([each.strip() for each in lines if each.strip()][:MAX_ERROR_LINES]))
 
 
 @contextmanager
@@ -126,6 +126,10 @@ class Checkout:
         settings = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
         entries = self.read(*settings, "status", *arguments, shown).split("\0")
         return [entry[3:] for entry in entries if entry]
+
+    def conflicting_files(self) -> list[str]:
+        """Files in which an operation stopped at a conflict."""
+        return [each for each in self.run("diff", "--name-only", "--diff-filter=U", "-z").output.split("\0") if each]
 
 
 def _finish(process: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:

@@ -133,7 +133,10 @@ def _try(checkout: Checkout, operation: str, command: tuple[str, ...], is_done: 
         raise
     if result.code == 0 and checkout.operation() is None and is_done():
         return
+    conflicts = checkout.conflicting_files()
     _abort(checkout, operation, before, result)
+    if conflicts:
+        raise refuse("conflicts", f"The {operation} has conflicts in {listed(conflicts)}, and was undone.", hint)
     raise refuse(f"{operation}_failed", f"The {operation} failed, and was undone: {result.text}", hint)
 
 

@@ -1,6 +1,6 @@
 """The header with the counts, the footer with the keys, the text of an empty board, and the help."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from rich.cells import cell_len
@@ -59,8 +59,9 @@ def footer_line(
     message: Line | None,
     escape: str = "clear",
     keys: Sequence[Key] = KEYS,
+    useless: Collection[str] = (),
 ) -> Line:
-    """The filter, and the message if there is one, else the keys."""
+    """The filter, and the message if there is one, else the keys of all actions that are not useless now."""
     start: list[Span] = [Span(" ")]
     if filter_text:
         start += [Span(f"filter: {cut(filter_text, MAX_FILTER_WIDTH)}", "warm"), Span(f"  esc {escape}   ", "dim")]
@@ -69,7 +70,7 @@ def footer_line(
     if hidden:
         start += [Span(f"{hidden} ended hidden   ", "dim")]
     room = width - sum(cell_len(part.text) for part in start)
-    return (*start, *_key_hints(room, footer_hints(keys)))
+    return (*start, *_key_hints(room, footer_hints(keys, useless)))
 
 
 def _key_hints(room: int, hints: Sequence[tuple[str, str]]) -> Line:
