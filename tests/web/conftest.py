@@ -26,7 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 PICTURES = Path(__file__).with_name("pictures")
 LAPTOP = {"width": 1440, "height": 900}
+TABLET = {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
+SIZES = {"laptop": LAPTOP, "tablet": TABLET, "phone": PHONE}
 NETWORK_ERRORS = ("net::ERR_", "Failed to load resource")
 """Logged by the browser while the daemon is not running. The page shows its own message."""
 

@@ -13,6 +13,7 @@ from tests.inputs.repository.repositories import Repository
 from tests.support import RunningDaemon, environment, running_daemon_in, wait_until
 from tests.terminals import Terminal, needs_tmux, terminal
 from tests.web.conftest import PHONE, Pages
+from tests.web.test_accessibility import axe_violations
 
 pytestmark = needs_tmux
 
@@ -61,7 +62,14 @@ def act(page: Page, name: str) -> None:
     page.get_by_role("group", name="Actions").get_by_role("button", name=name, exact=True).click()
 
 
-def test_an_agent_is_started_in_a_worktree_and_its_work_removed(pages: Pages, machine: Machine) -> None:
+def expect_accessible(page: Page, axe: str) -> None:
+    """axe finds no serious violation in either theme."""
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]  # one of the schemes
+        assert axe_violations(page, axe, scheme) == []
+
+
+def test_an_agent_is_started_in_a_worktree_and_its_work_removed(pages: Pages, machine: Machine, axe: str) -> None:
     """The form checks the directory, the page shows the terminal, and each step asks before it acts."""
     page = pages.open(machine.daemon, "/new")
     project = page.get_by_label("Project")
@@ -87,6 +95,7 @@ def test_an_agent_is_started_in_a_worktree_and_its_work_removed(pages: Pages, ma
 
     page.get_by_role("link", name="Terminal").click()
     expect(page.get_by_role("region", name="Screen of login-fix")).to_contain_text("❯")
+    expect_accessible(page, axe)
     expect(page.get_by_role("button", name="Archive")).to_be_disabled()
     act(page, "Stop")
     expect(page.get_by_role("dialog")).to_contain_text("own exit command")
@@ -97,6 +106,7 @@ def test_an_agent_is_started_in_a_worktree_and_its_work_removed(pages: Pages, ma
     act(page, "Worktree")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("no commits since main")
+    expect_accessible(page, axe)
     dialog.get_by_role("button", name="Remove", exact=True).click()
     expect(dialog).to_contain_text("Branch: login-fix, whose commits are all in main")
     dialog.get_by_role("group", name="Confirm").get_by_role("button", name="Remove").click()

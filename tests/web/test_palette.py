@@ -8,11 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support import RunningDaemon
-from tests.web.conftest import LAPTOP, PHONE, Pages, Sample
+from tests.web.conftest import PHONE, SIZES, Pages, Sample
 from tests.web.test_accessibility import axe_violations, screenshot
-
-TABLET = {"width": 1024, "height": 768}
-SIZES = {"laptop": LAPTOP, "tablet": TABLET, "phone": PHONE}
 
 
 def palette(page: Page) -> Locator:

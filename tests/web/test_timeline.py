@@ -8,10 +8,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, running_daemon
-from tests.web.conftest import Pages
+from tests.web.conftest import SIZES, Pages
 from tests.web.sample_timeline import Past, create
 from tests.web.test_accessibility import axe_violations, screenshot
-from tests.web.test_usage import SIZES
 
 AGENTS = 1_000
 PATIENCE = 30_000

@@ -8,12 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import RunningDaemon, running_daemon
-from tests.web.conftest import LAPTOP, PHONE, Pages
+from tests.web.conftest import SIZES, Pages
 from tests.web.sample_usage import BUDGETS, PROJECTS, Spender, spend
 from tests.web.test_accessibility import axe_violations, screenshot
-
-TABLET = {"width": 1024, "height": 768}
-SIZES = {"laptop": LAPTOP, "tablet": TABLET, "phone": PHONE}
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ export function handleKey(event: KeyboardEvent): void {
   if (key === null || event.defaultPrevented) return;
   const target = event.target as HTMLElement;
   const field = target.closest<HTMLElement>("input:not([type=checkbox]):not([type=range]), select, textarea");
-  const isInDialog = target.closest("dialog") !== null;
+  const isInDialog = document.querySelector("dialog:modal") !== null; // a click on its text focuses the page
   if (field && !isInDialog && key === "Escape") return leaveField(event, field);
   const isFree = !field && !isInDialog;
   const chord = isChord ? `${CHORD_KEY} ${key}` : key;

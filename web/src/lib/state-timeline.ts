@@ -46,10 +46,12 @@ const LABEL_SHARE = 0.15;
 export function scaleTicks(spans: StateSpan[], scale: TimeScale): number[] {
   const shown = spans.filter((span) => !scale.isShortened(segmentOf(span)));
   const length = shown.reduce((sum, span) => sum + span.endsAt - span.startsAt, 0);
+  // A label at an end is moved inwards.
+  const labelPosition = (tick: number): number => Math.min(Math.max(scale.position(tick), LABEL_SHARE / 2), 1 - LABEL_SHARE / 2);
   const ticks: number[] = [];
   for (const tick of shown.flatMap((span) => axisTicks(span.startsAt, span.endsAt, length))) {
     const last = ticks.at(-1);
-    if (last === undefined || scale.position(tick) - scale.position(last) >= LABEL_SHARE) ticks.push(tick);
+    if (last === undefined || labelPosition(tick) - labelPosition(last) >= LABEL_SHARE) ticks.push(tick);
   }
   return ticks.length > 0 || !spans[0] ? ticks : [spans[0].startsAt];
 }
