@@ -46,7 +46,7 @@ def test_cards_show_the_states_of_the_api(pages: Pages, sample: Sample) -> None:
 def test_title_and_icon_show_how_many_agents_need_attention(pages: Pages, sample: Sample) -> None:
     """Three are waiting and one has an error: title and icon show four."""
     page = pages.open(sample.daemon)
-    expect(page).to_have_title("(4) Headspace")
+    expect(page).to_have_title("(4) Board · Headspace")
     expect(page.locator("#favicon")).to_have_attribute("href", "/icons/4.svg")
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -387,7 +388,7 @@ def test_a_card_closed_by_someone_else_ignores_input(pages: Pages, daemon: Runni
     assert panel.get_by_role("heading", level=2).inner_text() == name
     assert panel.get_by_label("If denied: reason or instructions").input_value() == "no"
     assert page.evaluate("localStorage.getItem('headspace.view')") is None
-    assert page.url.rstrip("/") == daemon.url
+    assert urlsplit(page.url).path == "/"
     assert answers(daemon) == ["denied"]
     page.keyboard.press("Escape")
     expect(panel.locator("article.wait")).to_have_count(0)

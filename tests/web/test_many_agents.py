@@ -65,7 +65,7 @@ def test_only_visible_cards_are_rendered(pages: Pages, daemon: RunningDaemon) ->
     expect(page.get_by_text(f"{AGENTS} agents")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
     assert page.locator(".card").count() < 80
-    expect(page).to_have_title("(50) Headspace")
+    expect(page).to_have_title("(50) Board · Headspace")
     expect(page.locator("#favicon")).to_have_attribute("href", "/icons/many.svg")
     page.keyboard.press("k")
     last = page.locator(".card.selected")

@@ -1,6 +1,5 @@
-// All views of the page. The router, the sidebar and the command palette are derived from this table;
-// the shortcuts are in `lib/shortcuts.ts`. Each
-// view is loaded when it is first opened.
+// All views of the page, each loaded when it is first opened. The router, the sidebar and the command palette are derived
+// from this table; the shortcuts that open views are in `lib/shortcuts.ts`.
 import { Lazy } from "./lib/lazy.svelte";
 
 export interface Route {

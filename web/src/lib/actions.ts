@@ -14,6 +14,7 @@ import { clients } from "./clients.svelte";
 import { goToWait } from "./focus-wait";
 import { interrupt, whyNotInterrupt } from "./interrupt";
 import { actionPath, agentPath, changesPath, replayPath, router, terminalPath } from "./router.svelte";
+import { savedViews } from "./saved-views.svelte";
 import { firstWait } from "./text";
 import type { Agent } from "./types";
 import { ui } from "./ui.svelte";
@@ -115,6 +116,7 @@ export const PAGE_ACTIONS: PageAction[] = [
     problem: () => (ui.isFiltered ? "" : "The board is not filtered."),
     run: () => ui.clearFilter(),
   },
+  { title: "Save this view", permission: "read", run: () => savedViews.create() },
   { title: "Theme: like the system", permission: "read", run: () => ui.setTheme("system") },
   { title: "Theme: light", permission: "read", run: () => ui.setTheme("light") },
   { title: "Theme: dark", permission: "read", run: () => ui.setTheme("dark") },

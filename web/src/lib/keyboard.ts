@@ -42,10 +42,9 @@ export function handleKey(event: KeyboardEvent): void {
   const isInDialog = document.querySelector("dialog:modal") !== null; // a click on its text focuses the page
   if (field && !isInDialog && key === "Escape") return leaveField(event, field);
   const isFree = !field && !isInDialog;
-  const chord = isChord ? `${CHORD_KEY} ${key}` : key;
+  const keys = isChord ? [`${CHORD_KEY} ${key}`, key] : [key];
   isChord = isFree && !isChord && key === CHORD_KEY;
-  const isHandled = [chord, key].some((each) => run(each, target, isFree));
-  if (isHandled) event.preventDefault();
+  if (keys.some((each) => run(each, target, isFree))) event.preventDefault();
 }
 
 /** The key as in the table; null with other modifiers, which belong to the browser. */

@@ -1,4 +1,5 @@
-// What the command palette offers now: agents, actions of the selected agent, views, actions of the page, search hits.
+// What the command palette offers now: agents, actions of the selected agent, views, saved
+// views, actions of the page, search hits.
 import { MENU } from "../routes";
 import { AGENT_ACTIONS, PAGE_ACTIONS, problemOf } from "./actions";
 import { get, type Reply } from "./api";
@@ -7,6 +8,7 @@ import { keyHint, viewKeys } from "./key-hints";
 import { agentEntries, entry, matchingEntries, type Entry } from "./palette";
 import { Resource } from "./resource.svelte";
 import { agentPath, router } from "./router.svelte";
+import { savedViews } from "./saved-views.svelte";
 import { oneLine } from "./text";
 import type { Agent } from "./types";
 import { ui } from "./ui.svelte";
@@ -19,7 +21,7 @@ const MIN_SEARCH_LENGTH = 2;
 export class PaletteEntries {
   typed = $state("");
   readonly hits = new Resource<Reply<"/api/search">>();
-  readonly #offered = $derived([...agentEntries(board.layoutAgents, (agent) => ui.show(agent.id)), ...agentActions(ui.shown), ...views(), ...pageActions()]);
+  readonly #offered = $derived([...agentEntries(board.layoutAgents, (agent) => ui.show(agent.id)), ...agentActions(ui.shown), ...views(), ...saved(), ...pageActions()]);
   readonly shown = $derived([...matchingEntries(this.#offered, this.typed), ...this.#searchEntries()]);
 
   /** Search for what is typed once typing pauses. Returns a function that cancels it. */
@@ -62,6 +64,13 @@ function agentActions(agent: Agent | null): Entry[] {
 
 function views(): Entry[] {
   return MENU.map(({ path, title }) => entry({ id: `view ${path}`, group: "Views", title, keys: viewKeys(path) ?? [], run: () => router.navigate(path) }));
+}
+
+function saved(): Entry[] {
+  return savedViews.all.flatMap((view) => [
+    entry({ id: `saved ${view.name}`, group: "Saved views", title: view.name, run: () => router.navigate(view.address) }),
+    entry({ id: `edit ${view.name}`, group: "Saved views", title: `Rename or remove ${view.name}`, run: () => void (savedViews.edited = view) }),
+  ]);
 }
 
 function pageActions(): Entry[] {

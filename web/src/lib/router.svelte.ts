@@ -1,5 +1,8 @@
-// The address of the page. Paths are real paths, so links can be shared and the browser's buttons work. Which view
-// belongs to a path is in `routes.ts`.
+// The address of the page. Paths are real paths, and the query has what is selected in a view, so links can be shared and
+// the browser's buttons work. Which view belongs to a path is in `routes.ts`.
+
+/** Browsers limit how often the address can be changed, so changes of the query are written together. */
+const WRITE_MILLISECONDS = 300;
 
 /** The views that have a list of their items. */
 const PARENTS: Record<string, string> = { waits: "/waits", missions: "/missions", efforts: "/efforts", replay: "/replay" };
@@ -19,8 +22,29 @@ class Router {
   segments = $derived(this.path.split("/").filter(Boolean).map(decoded));
   isBoard = $derived(this.segments.length === 0);
 
+  /** The latest change of the view. It is restored if the user went back or forward, or loaded the page. */
+  arrival = $state.raw({ isRestored: true });
+  readonly #leaving = new Set<() => void>();
+  #writing: ReturnType<typeof setTimeout> | null = null;
+
   constructor() {
-    window.addEventListener("popstate", () => this.#update());
+    window.addEventListener("popstate", () => {
+      this.#stopWriting();
+      this.#update();
+      this.arrival = { isRestored: true };
+    });
+    window.addEventListener("pagehide", () => this.#write());
+  }
+
+  /** Path and query. */
+  get address(): string {
+    const query = this.query.toString();
+    return query === "" ? this.path : `${this.path}?${query}`;
+  }
+
+  /** Call `work` before another view is opened. */
+  beforeLeaving(work: () => void): void {
+    this.#leaving.add(work);
   }
 
   /** The number of views before this one in the browser's history. */
@@ -29,21 +53,48 @@ class Router {
   }
 
   navigate(path: string): void {
+    this.#write();
+    for (const work of this.#leaving) work();
     history.pushState({ depth: this.#depth + 1 }, "", path);
     this.#update();
+    this.arrival = { isRestored: false };
     window.scrollTo(0, 0);
+  }
+
+  /** Change the query of this view, without a new entry in the browser's history. Empty values are left out. */
+  setQuery(changes: Record<string, string | null>): void {
+    const query = new URLSearchParams(this.query);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    if (query.toString() === this.query.toString()) return;
+    this.query = query;
+    this.#writing ??= setTimeout(() => this.#write(), WRITE_MILLISECONDS);
   }
 
   /** Change the address without a new entry in the browser's history. */
   replace(path: string): void {
+    this.#stopWriting();
     history.replaceState(history.state, "", path);
     this.#update();
   }
 
   /** Go to the previous view; if this is the first one, to the list that it belongs to, or the board. */
   back(): void {
+    this.#write();
     if (this.#depth > 0) history.back();
     else this.navigate(PARENTS[this.segments.length > 1 ? this.segments[0]! : ""] ?? "/");
+  }
+
+  #write(): void {
+    if (this.#writing !== null) history.replaceState(history.state, "", this.address);
+    this.#stopWriting();
+  }
+
+  #stopWriting(): void {
+    if (this.#writing !== null) clearTimeout(this.#writing);
+    this.#writing = null;
   }
 
   #update(): void {

@@ -17,6 +17,11 @@ export class StoredSetting<T> {
     return this.#value;
   }
 
+  /** Use another value without storing it, for example that of a link. */
+  show(value: T): void {
+    this.#value = value;
+  }
+
   set value(value: T) {
     this.#value = value;
     try {
