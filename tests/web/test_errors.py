@@ -30,7 +30,7 @@ REFUSED = {
     "/settings": ("**/api/settings", "Could not load the settings"),
     "/logging": ("**/api/events?*", "Could not load the events"),
     "/search?q=auth": ("**/api/search*", "The search failed"),
-    "/agents/snug-plover": ("**/turns*", "Could not load the conversation"),
+    "/agents/snug-plover": ("**/conversation*", "Could not load the conversation"),
     "/replay/{snug-plover}": ("**/evidence*", "Could not load the history"),
 }
 """A view, a request that it sends, and its message if the request fails."""
