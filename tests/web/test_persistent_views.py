@@ -184,6 +184,8 @@ TITLES = {
     "/waits": "(4) Waits · Headspace",
     "/agents/calm-otter": "(4) calm-otter · Headspace",
     "/agents/calm-otter?tab=changes": "(4) calm-otter · Changes · Headspace",
+    "/agents/calm-otter?tab=terminal": "(4) calm-otter · Terminal · Headspace",
+    "/new": "(4) New agent · Headspace",
     "/replay/calm-otter": "(4) calm-otter · Replay · Headspace",
     "/efforts/{effort}": "(4) fix #1 · Efforts · Headspace",
     "/nonsense": "(4) Page not found · Headspace",

@@ -9,10 +9,13 @@ class PageSubject {
 
 export const pageSubject = new PageSubject();
 
+const AGENT_TABS: Record<string, string> = { changes: "Changes", terminal: "Terminal" };
+
 /** "calm-otter · Changes". Empty parts are left out. */
 export function viewTitle(view: string, selected: string): string {
   const [path, id] = router.segments;
-  if (path === "agents") return joined(agentName(id), router.query.get("tab") === "changes" ? "Changes" : "");
+  if (path === "agents") return joined(agentName(id), AGENT_TABS[router.query.get("tab") ?? ""] ?? "");
+  if (path === "new") return "New agent";
   if (path === "replay") return joined(agentName(id), view);
   return joined(id === undefined ? selected : pageSubject.text, view);
 }
