@@ -127,7 +127,7 @@ def test_the_hint_of_the_timeline_fits_the_device(pages: Pages, sample: Sample, 
     """A screen without a pointer offers a tap, and a tap shows the evidence and keeps it."""
     page = pages.open(sample.daemon, "/agents/snug-plover", viewport=PHONE, has_touch=touch, is_mobile=touch)
     expect(page.get_by_text(hint)).to_be_visible()
-    expect(page.locator(".hint:visible")).to_have_count(1)
+    expect(page.locator("figcaption .hint:visible")).to_have_count(1)
     if touch:
         page.get_by_role("img", name="states since").tap()
         expect(page.locator("figcaption").first).to_contain_text("confidence")
