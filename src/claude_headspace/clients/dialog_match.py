@@ -24,7 +24,13 @@ ShowsUse = Callable[[Dialog, ToolUse], bool]
 DOES_NOT_FIT = "The dialog does not fit on its screen."
 FENCES = ("```", "~~~")
 """How the lines around a block of code begin."""
-PARTLY_ANSWERED = "Somebody has answered a part of the dialog."
+PARTLY_ANSWERED = (
+    "Somebody has answered a part of the dialog. Answer the other questions in the terminal, and submit them there."
+)
+OTHER_ANSWERS = (
+    "A part of the dialog has the answers of an earlier attempt, and these differ. Give the same answers again, or "
+    "change them in the terminal, and submit them there."
+)
 
 
 def find_mismatch(dialog: Dialog, wait: Wait, use: ToolUse | None, shows_use: ShowsUse | None = None) -> str | None:
@@ -48,6 +54,13 @@ def find_step_mismatch(dialog: Dialog, wait: Wait, number: int) -> str | None:
         return PARTLY_ANSWERED
     shown = _shows_question(dialog, wait.questions[number])
     return None if shown else "The dialog on its screen asks something else."
+
+
+def find_part_mismatch(dialog: Dialog, wait: Wait, given: Iterable[str]) -> str | None:
+    """Why a dialog shows neither one of several questions nor the list of these answers; None if it does."""
+    problem = find_mismatch(dialog, wait, None)
+    is_review = any(option.role is Role.SUBMIT for option in dialog.options)
+    return find_review_mismatch(dialog, wait, given) if problem is not None and is_review else problem
 
 
 def find_review_mismatch(dialog: Dialog, wait: Wait, given: Iterable[str]) -> str | None:

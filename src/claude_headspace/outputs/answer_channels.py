@@ -11,6 +11,7 @@ Rules
   of the client is awaited first: the agent must not be shown as working in between.
 - An answer that could not be delivered is recorded as undelivered, with the reason. The wait stays open, and can be
   answered again if the channel still accepts it.
+- Each answer gets a result, also if the wait was closed in the terminal meanwhile: the person is waiting for it.
 - Why a wait cannot be answered is recorded, too, if that is still so after a moment: some clients open their dialog
   later than they report it.
 - A request of which Headspace did not keep everything is not allowed: nobody could see all of it.
@@ -42,17 +43,15 @@ HOLD: Micros = 7 * 24 * 3600 * SECOND
 """How long a wait is recorded as answerable. The channel does not limit it."""
 DELIVERY_SECONDS = 20.0
 """How long a delivery may take."""
-REPORT_SECONDS = 1.0
-"""How long a client may take to report what a denial did."""
-POLL_SECONDS = 0.02
 RETRY_SECONDS = 2.0
 SHOWN_SECONDS = 1.0
 """How often it is checked which one of several dialogs a client shows."""
 REPORT_SECONDS = 3.0
-"""How long a client may take to report what it does after a denial."""
+"""How long a client may take to report that a denial ended its turn."""
 POLL_SECONDS = 0.05
 SETTLE_SECONDS = 2.0
 """How long a new wait may be without an answer channel before the reason is recorded."""
+CLOSED = "The dialog was closed in the terminal."
 
 
 class AnswerChannel(Protocol):
@@ -237,9 +236,9 @@ class AnswerChannels(Loop):
 
     async def _deliver(self, wait_id: str) -> None:
         wait = await asyncio.to_thread(self._reader.wait, wait_id)
-        if wait is None or wait.closed_at is not None:
+        if wait is None:
             return
-        reason = await self._try_to_deliver(wait)
+        reason = CLOSED if wait.closed_at is not None else await self._try_to_deliver(wait)
         with suppress(HeadspaceError):  # the daemon stops: the next start records it
             if reason is None:
                 await self._record_taken(wait)
@@ -252,19 +251,20 @@ class AnswerChannels(Loop):
         agent = self._agents.get(wait.agent_id)
         answer = await asyncio.to_thread(find_answer, self._reader, wait)
         is_denial = answer is not None and answer.decision == "deny"
-        ends_turn = is_denial and agent is not None and self._denial_ends_turn(agent.client)
-        if not ends_turn or not await self._is_reported(wait.id):
-            await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
+        if is_denial and agent is not None and self._denial_ends_turn(agent.client):
+            await self._wait_for_report(wait.id)
+        await self._recorder.record(WaitTaken(wait_id=wait.id), wait.agent_id)
 
-    async def _is_reported(self, wait_id: str) -> bool:
-        """Whether a report of the client closes the wait in time."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(REPORT_SECONDS):
-                while (wait := await asyncio.to_thread(self._reader.wait, wait_id)) is not None:
-                    if wait.closed_at is not None:
-                        return True
-                    await asyncio.sleep(POLL_SECONDS)
-        return False
+    async def _wait_for_report(self, wait_id: str) -> None:
+        """Give the client a moment to report what closes the wait."""
+        for _ in range(round(REPORT_SECONDS / POLL_SECONDS)):
+            if await asyncio.to_thread(self._is_closed, wait_id):
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _is_closed(self, wait_id: str) -> bool:
+        wait = self._reader.wait(wait_id)
+        return wait is None or wait.closed_at is not None
 
     async def _try_to_deliver(self, wait: Wait) -> str | None:
         """Deliver the answer. Returns why that failed; None if the client has it."""
@@ -277,8 +277,6 @@ class AnswerChannels(Loop):
                 return "The request is so long that Headspace did not keep all of it."
             async with asyncio.timeout(DELIVERY_SECONDS):
                 await self._channels[agent.client].deliver(agent, wait, answer)
-            if not answer.allows:
-                await self._wait_until_closed(wait)
         except HeadspaceError as refusal:
             return refusal.message
         except TimeoutError:
@@ -287,13 +285,6 @@ class AnswerChannels(Loop):
             log.exception("delivery_failed", wait=wait.id)
             return "The answer could not be given to the client."
         return None
-
-    async def _wait_until_closed(self, wait: Wait) -> None:
-        """Give the client a moment to report what a denial did: in some clients it ends the turn."""
-        for _ in range(round(REPORT_SECONDS / POLL_SECONDS)):
-            if all(wait_id != wait.id for _, wait_id in self._open_waits()):
-                return
-            await asyncio.sleep(POLL_SECONDS)
 
 
 class _Id(msgspec.Struct):

@@ -5,6 +5,8 @@ The dialog is read from the screen of the agent's pane (`outputs/dialog_pane.py`
 
 Rules
 - Several questions are answered one after the other. The answers are submitted only if the dialog lists exactly these.
+  If that failed behind the first answer, a retry with the same answers goes on where it failed. Other answers that
+  are in the dialog are left alone.
 - A text that the dialog cannot take is refused before the first key.
 - An answer counts as delivered when the dialog is gone. If it stays, the client may still take the keys later.
 - A stopped client gets no keys: it would take them when it continues, long after the person was told that it did not.
@@ -24,8 +26,10 @@ from claude_headspace.clients.dialog_answer import (
     texts_of_answers,
 )
 from claude_headspace.clients.dialog_match import (
+    OTHER_ANSWERS,
     PARTLY_ANSWERED,
     find_mismatch,
+    find_part_mismatch,
     find_review_mismatch,
     find_step_mismatch,
 )
@@ -33,6 +37,7 @@ from claude_headspace.clients.dialog_readers import DialogReader
 from claude_headspace.kernel.agent import Agent, Wait
 from claude_headspace.kernel.tools import ToolUse
 from claude_headspace.kernel.wait.answers import Answer, answers_to_question
+from claude_headspace.kernel.wait.request import Question
 from claude_headspace.outputs.dialog_pane import DialogPane
 from claude_headspace.outputs.pane_input import PaneInput
 
@@ -56,6 +61,8 @@ class KeystrokeChannel:
         self._reader = reader
         self._find_call = find_call
         self._panes = panes
+        self._selected: dict[str, tuple[str, list[str]]] = {}
+        """By agent: the wait with several questions, and the answers that were selected here, but not submitted."""
 
     def find_obstacle(self, agent: Agent, wait: Wait) -> str | None:
         """Why this wait cannot be answered now; None if its client runs in a pane and its dialog has keys."""
@@ -83,7 +90,7 @@ class KeystrokeChannel:
     def _deliver(self, agent: Agent, wait: Wait, answer: Answer) -> None:
         pane = self._pane(agent, wait)
         if len(wait.questions) > 1 and answer.answers is not None:
-            self._answer_several(pane, wait, answer.answers)
+            self._answer_several(pane, agent, wait, answer.answers)
             return
         dialog = pane.read()
         plan = choose(dialog, wait, answer)
@@ -96,26 +103,26 @@ class KeystrokeChannel:
                 pane.select(plan)
         pane.wait_until_gone(dialog)
 
-    def _answer_several(self, pane: DialogPane, wait: Wait, answers: dict[str, str | list[str]]) -> None:
+    def _answer_several(self, pane: DialogPane, agent: Agent, wait: Wait, answers: dict[str, str | list[str]]) -> None:
         """Answer one question after the other, then submit the answers if the dialog lists them."""
         given = texts_of_answers(wait, answers)
         problems = (problem for text in given if (problem := find_text_problem(text)) is not None)
         if (problem := next(problems, self._find_review_problem(pane, wait, given))) is not None:
             raise pane.refusal(problem)
-        for number, question in enumerate(wait.questions):
+        known_wait, own = self._selected.get(agent.id, (wait.id, []))
+        own = own if known_wait == wait.id else []
+        for number in range(_find_start(pane, wait, given, own), len(wait.questions)):
             pane.expect(partial(find_step_mismatch, wait=wait, number=number))
             dialog = pane.read()
-            if dialog.marks[number]:
+            if dialog.marks[number] and number >= len(own):
                 raise pane.refusal(PARTLY_ANSWERED)
-            plan = choose_answer(dialog, question, answers_to_question(question, answers))
-            if isinstance(plan, str):
-                raise pane.refusal(plan)
-            pane.select(plan)
-            pane.wait_until_gone(dialog)
+            self._selected[agent.id] = (wait.id, given[: max(len(own), number + 1)])
+            _answer_question(pane, dialog, wait.questions[number], answers)
         pane.expect(partial(find_review_mismatch, wait=wait, given=given))
         dialog = pane.read()
         pane.press("Enter")
         pane.wait_until_gone(dialog)
+        self._selected.pop(agent.id, None)
 
     def _find_review_problem(self, pane: DialogPane, wait: Wait, given: list[str]) -> str | None:
         """Why the list of all answers will not fit on the screen; None if it will."""
@@ -135,3 +142,24 @@ class KeystrokeChannel:
             return find_mismatch(dialog, wait, use, shows_use)
 
         return DialogPane(agent, lambda lines: self._reader.read(lines, use), find_problem)
+
+
+def _find_start(pane: DialogPane, wait: Wait, given: list[str], own: list[str]) -> int:
+    """The question to begin with. What is answered must have the `own` answers of an earlier attempt."""
+    pane.expect(partial(find_part_mismatch, wait=wait, given=given))
+    dialog = pane.read()
+    answered = sum(dialog.marks)
+    if answered > len(own):
+        raise pane.refusal(PARTLY_ANSWERED)
+    if own[:answered] != given[:answered]:
+        raise pane.refusal(OTHER_ANSWERS)
+    steps = range(len(wait.questions))
+    return next((number for number in steps if find_step_mismatch(dialog, wait, number) is None), answered)
+
+
+def _answer_question(pane: DialogPane, dialog: Dialog, question: Question, answers: dict[str, str | list[str]]) -> None:
+    plan = choose_answer(dialog, question, answers_to_question(question, answers))
+    if isinstance(plan, str):
+        raise pane.refusal(plan)
+    pane.select(plan)
+    pane.wait_until_gone(dialog)

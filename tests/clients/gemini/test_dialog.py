@@ -6,7 +6,12 @@ import pytest
 
 from claude_headspace.clients.dialog import Dialog, Role
 from claude_headspace.clients.dialog_answer import Choice, Key, choose
-from claude_headspace.clients.dialog_match import find_mismatch, find_review_mismatch, find_step_mismatch
+from claude_headspace.clients.dialog_match import (
+    PARTLY_ANSWERED,
+    find_mismatch,
+    find_review_mismatch,
+    find_step_mismatch,
+)
 from claude_headspace.clients.gemini.dialog import read_dialog, review_rows
 from claude_headspace.clients.gemini.edit_dialog import shows_call
 from claude_headspace.clients.gemini.tools import tool_use
@@ -200,7 +205,7 @@ def test_several_questions() -> None:
     assert choose(first, THREE, Answer(decision="deny")) == Key("Escape")
     assert find_mismatch(first, asked("What name?"), None) is not None
     begun = shown("questions-first", ("□ Sure", "✓ Sure"))
-    assert find_step_mismatch(begun, THREE, 0) == "Somebody has answered a part of the dialog."
+    assert find_step_mismatch(begun, THREE, 0) == PARTLY_ANSWERED
 
 
 def test_the_answers_are_listed_before_they_are_submitted() -> None:

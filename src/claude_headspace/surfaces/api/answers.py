@@ -7,7 +7,8 @@ Rules
 - An answer that the client cannot take is refused with the sentence of the client.
 - An answer that goes through an answer channel counts when the client has it: the request waits for the result of the
   delivery, and fails with the reason if the client did not get it. The wait stays open.
-- If the dialog is closed in the terminal meanwhile, the request fails, too. A denial may close it in this way.
+- If the dialog is closed in the terminal meanwhile, the request fails, too, also if the client's report closes the wait
+  before the delivery fails. A denial may close it in this way. Keys that a slow client took after all count.
 - What is granted must be selected: a bare "always" is refused, with the list of what can be granted.
 """
 
@@ -20,7 +21,7 @@ from claude_headspace.clients.capabilities import answers_are_delivered, require
 from claude_headspace.clients.client import Capability
 from claude_headspace.errors import BadRequest, HeadspaceError, Undelivered
 from claude_headspace.kernel.acts import WaitAnswered
-from claude_headspace.kernel.agent import UNANSWERED, Answered, Wait
+from claude_headspace.kernel.agent import UNANSWERED, Wait
 from claude_headspace.kernel.text import iso
 from claude_headspace.kernel.wait.answers import UNCONFIRMED, Answer, mismatch, with_labels
 from claude_headspace.kernel.wait.grants import GrantOption, find_grant_problem, select_options
@@ -69,26 +70,32 @@ class Answers:
             await self._recorder.record(act, wait.agent_id)
         except BadRequest as refusal:
             await self._require_same(await self.wait(wait_id), answer, refusal)
-        return wait_view(await self._delivered(await self.wait(wait_id), allows=answer.allows))
+        answered = await self.wait(wait_id)
+        if wait.closed_at is not None or not answers_are_delivered(await self.details.client_of(wait)):
+            return wait_view(answered)
+        return wait_view(await self._delivered(answered, allows=answer.allows))
 
     async def _delivered(self, wait: Wait, *, allows: bool) -> Wait:
         """The wait once the client has the answer. Raises `Undelivered`, with the reason, if it did not get it."""
-        if wait.closed_at is not None or not answers_are_delivered(await self.details.client_of(wait)):
-            return wait
-        given = wait.answered
         try:
             async with asyncio.timeout(RESULT_SECONDS):
-                while wait.closed_at is None and given is not None and wait.answered == given:
+                while (problem := await self._problem(wait)) is None and not _is_refused(wait, allows=allows):
                     await asyncio.sleep(POLL_SECONDS)
                     wait = await self.wait(wait.id)
         except TimeoutError:
-            problem = "It is not known whether the client received the answer."
-            raise Undelivered("answer_unconfirmed", problem, "Look at its terminal.", status=504) from None
-        if wait.closed_at is None and wait.undelivered is not None:
-            raise _undelivered(wait, wait.undelivered)
-        if allows and wait.resolution in UNANSWERED:
+            unknown = "It is not known whether the client received the answer."
+            raise Undelivered("answer_unconfirmed", unknown, "Look at its terminal.", status=504) from None
+        wait = await self.wait(wait.id)
+        if _is_refused(wait, allows=allows):
             raise Undelivered("answer_unconfirmed", f"{CLOSED} ({wait.resolution}).", "Look at its terminal.")
+        if problem and not (wait.closed_at is not None and problem.startswith(UNCONFIRMED)):
+            raise _undelivered(wait, problem)
         return wait
+
+    async def _problem(self, wait: Wait) -> str | None:
+        """Why the client did not receive the newest answer; empty if it did, None if that is not known yet."""
+        given = wait.answered or wait.undelivered
+        return await asyncio.to_thread(self._waits.delivery_problem, wait, given) if given is not None else ""
 
     async def _require_same(self, wait: Wait, answer: Answer, refusal: HeadspaceError) -> None:
         """Raise the refusal, with who answered first, unless the wait already has the same answer."""
@@ -117,10 +124,17 @@ def _require_fit(wait: Wait, answer: Answer, options: Sequence[GrantOption]) -> 
         raise BadRequest(*refused, "GET /api/waits/{wait} lists what can be granted.")
 
 
-def _undelivered(wait: Wait, lost: Answered) -> Undelivered:
-    if lost.problem.startswith(UNCONFIRMED):
+def _is_refused(wait: Wait, *, allows: bool) -> bool:
+    """Whether the client reports that the dialog was closed without an answer that allows something."""
+    return allows and wait.resolution in UNANSWERED
+
+
+def _undelivered(wait: Wait, reason: str) -> Undelivered:
+    if reason.startswith(UNCONFIRMED):
         return Undelivered("answer_undelivered", UNCONFIRMED, "Look at its terminal before you answer again.")
-    problem = f"The client did not receive the answer. {lost.problem}".strip()
+    problem = f"The client did not receive the answer. {reason}"
+    if wait.closed_at is not None:
+        return Undelivered("answer_undelivered", problem, "Look at its terminal.")
     hint = "Try again, or answer it in its terminal." if wait.held_until else "Answer it in its terminal."
     return Undelivered("answer_undelivered", problem, hint)
 

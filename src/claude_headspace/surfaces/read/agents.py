@@ -1,6 +1,7 @@
 """Agents: the board, one agent now or in the past, and its turns, commands, sessions, states, waits and tool calls."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import msgspec
 
@@ -8,7 +9,8 @@ from claude_headspace.clients.decode import decode
 from claude_headspace.clients.environment import HEADSPACE_ID, TMUX_PANE, WRAPPER_ID, client_pid_in, session_in
 from claude_headspace.clients.hooks import hook_names
 from claude_headspace.errors import BadRequest
-from claude_headspace.kernel.agent import Agent, AgentState, Wait
+from claude_headspace.kernel.acts import WaitReleased, WaitTaken
+from claude_headspace.kernel.agent import Agent, AgentState, Answered, Wait
 from claude_headspace.kernel.envelope import SECOND, Micros
 from claude_headspace.kernel.facts import Event, Fact, PermissionAsked, ToolStarted, TurnClosed, TurnStopped
 from claude_headspace.kernel.hooks import HookKind
@@ -35,6 +37,10 @@ MAX_NAME_LENGTH = 100
 HOOK_WINDOW: Micros = 60 * SECOND
 MAX_HOOKS = 200
 """Where the hook of a wait that a notification opened is searched for."""
+
+_RESULT = WaitTaken | WaitReleased
+"""What is recorded when an answer was delivered, or could not be."""
+_RESULTS = frozenset(each.__name__ for each in get_args(_RESULT))
 
 _URGENCY = {
     AgentState.WAITING: 0,
@@ -250,6 +256,15 @@ class WaitQueries:
     def answer_to(self, wait: Wait) -> Answer | None:
         """The answer that a wait received."""
         return find_answer(self._reader, wait)
+
+    def delivery_problem(self, wait: Wait, given: Answered) -> str | None:
+        """Why the client did not receive an answer; empty if it did, None if that is not known yet."""
+        stored = self._reader.event(wait.agent_id, given.event_id)
+        after = stored.seq if stored is not None else 0
+        results = self._reader.events(agent_id=wait.agent_id, after=after, matching=EventFilter(names=_RESULTS))
+        facts = (decode(each.envelope).fact for each in results)
+        result = next((each for each in facts if isinstance(each, _RESULT) and each.wait_id == wait.id), None)
+        return result.reason if isinstance(result, WaitReleased) else "" if result is not None else None
 
 
 def _last_words(fact: Fact) -> str | None:
