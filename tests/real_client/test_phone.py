@@ -6,7 +6,7 @@ import pytest
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: bin/test installs it")
 
-from playwright.sync_api import expect, sync_playwright  # noqa: E402  # after the check above
+from playwright.sync_api import ViewportSize, expect, sync_playwright  # noqa: E402  # after the check above
 
 from claude_headspace.surfaces.page.static import FOLDER  # noqa: E402
 from tests.real_client.model import Script, bash, reply, text  # noqa: E402
@@ -20,6 +20,7 @@ pytestmark = needs_tmux
 
 COMMAND = "echo done > login.txt"
 SCRIPT: Script = {"Fix the login": [reply(bash(COMMAND)), reply(text("The login works."))]}
+SIZE: ViewportSize = {"width": PHONE["width"], "height": PHONE["height"]}
 SECONDS = 120_000
 """How long a step may take, in milliseconds: the client is slow on a loaded machine."""
 
@@ -34,7 +35,7 @@ def test_a_tap_in_the_inbox_of_a_phone_allows_the_command(tmp_path: Path) -> Non
         client.send()
         [wait] = workspace.held()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True).new_page()
+        page = browser.new_context(viewport=SIZE, has_touch=True, is_mobile=True).new_page()
         page.set_default_timeout(SECONDS)
         expect.set_options(timeout=SECONDS)
         page.goto(sign_in_link(workspace.daemon))
