@@ -65,7 +65,7 @@ def act(page: Page, name: str) -> None:
 def expect_accessible(page: Page, axe: str) -> None:
     """axe finds no serious violation in either theme."""
     for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]  # one of the schemes
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         assert axe_violations(page, axe, scheme) == []
 
 
