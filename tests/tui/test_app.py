@@ -530,6 +530,16 @@ def test_the_footer_offers_only_what_applies(name: str) -> None:
     drive(script)
 
 
+def test_the_footer_can_be_drawn_without_a_list() -> None:
+    """While `top` ends, the list may be removed first: the footer then offers what needs no agent."""
+
+    async def script(_user: User, app: Top, *_: Any) -> None:
+        await app.agents.remove()
+        assert "".join(part.text for part in app._footer_line(120)).split()[:2] == ["/", "filter"]
+
+    drive(script)
+
+
 def test_the_footer_offers_to_send_to_marked_agents() -> None:
     """Also if the selected agent takes no prompt."""
 

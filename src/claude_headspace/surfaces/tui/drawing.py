@@ -22,7 +22,7 @@ from claude_headspace.surfaces.tui.presentation.details import (
 from claude_headspace.surfaces.tui.presentation.frame import empty_board_lines, footer_line, guards_line, header_line
 from claude_headspace.surfaces.tui.presentation.rows import board_rows, list_title
 from claude_headspace.surfaces.tui.preview import LivePreview, PreviewCalls
-from claude_headspace.surfaces.tui.widgets import LinePane
+from claude_headspace.surfaces.tui.widgets import AgentList, LinePane
 
 DETAILS_DELAY_SECONDS = 0.1
 """How long the selection must stay the same before its details are loaded."""
@@ -51,7 +51,9 @@ class Drawing(BoardApp):
         ended = sum(1 for agent in self.board.agents.values() if agent["state"] == "ended")
         hidden = 0 if self._shows_ended else ended
         escape = "close why" if self._shows_why else "close preview" if self._shows_preview else "clear"
-        useless = useless_actions(self.agents.selected, marked=bool(self.agents.marks), now=self._clock())
+        lists = self.query(AgentList)  # the footer may be drawn when `top` ends, after the list was removed
+        agent, marked = (lists.first().selected, bool(lists.first().marks)) if lists else (None, False)
+        useless = useless_actions(agent, marked=marked, now=self._clock())
         return footer_line(
             width,
             filter_text=self._filter_text,
