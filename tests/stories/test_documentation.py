@@ -26,6 +26,9 @@ BASH = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if BASH.search(page.read_text())]
 
 NOT_RUN = {
+    "tailscale serve": "it is a program of others, which publishes an address",
+    "mkcert": "it is a program of others, which installs a certificate",
+    "caddy": "it is a program of others, which publishes an address",
     "headspace demo": "tests/demo runs it to the end",
     "headspace top": "it fills a screen: tests/tui",
     "headspace tail": "it never ends: tests/surfaces/cli/test_follow.py",

@@ -60,7 +60,7 @@ COMMANDS = (
     Group(
         "config",
         "Show all settings and file locations.",
-        (Command("set", ".config:set_setting", "Change a setting in config.toml."),),
+        (Command("set", ".config_set:set_setting", "Change a setting in config.toml."),),
         ".config:config",
     ),
 )

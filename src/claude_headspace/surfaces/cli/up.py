@@ -17,7 +17,7 @@ from claude_headspace.config import Paths, find_paths
 from claude_headspace.errors import BadRequest, HeadspaceError
 from claude_headspace.surfaces.cli import output
 from claude_headspace.surfaces.cli.arguments.parameters import Option
-from claude_headspace.surfaces.cli.config import store_setting
+from claude_headspace.surfaces.cli.config_set import store_setting
 from claude_headspace.surfaces.cli.hook_targets import (
     Clients,
     ConfigDirs,
