@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import RunningDaemon, running_daemon
-from tests.web.conftest import SIZES, Pages
+from tests.web.conftest import PHONE, SIZES, Pages
 from tests.web.sample_timeline import Past, create
 from tests.web.test_accessibility import axe_violations, screenshot
 
@@ -79,6 +79,16 @@ def test_evidence_on_hover_and_focus(pages: Pages, worked: Worked) -> None:
     page.keyboard.press("ArrowRight")
     expect(caption).to_contain_text("Split the settings page into tabs")
     page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(worked.names["shop-1"])
+
+
+def test_a_tap_selects_and_a_second_one_opens(pages: Pages, worked: Worked) -> None:
+    """The evidence of the selected state stays visible after the finger is lifted."""
+    page = pages.open(worked.daemon, "/timeline", viewport=PHONE, has_touch=True, is_mobile=True)
+    row = track(page, worked.names["shop-1"])
+    row.tap()
+    expect(page.locator(".caption")).to_contain_text("confidence")
+    row.tap()
     expect(page.locator("h1")).to_have_text(worked.names["shop-1"])
 
 
