@@ -36,8 +36,9 @@ def idle_after(workspace: Workspace, name: str, *prompts: str) -> dict[str, Any]
     """The agent, once it is idle and has had these prompts."""
 
     def found() -> list[dict[str, Any]]:
-        agents = [each for each in workspace.daemon.agents() if each["name"] == name and each["state"] == "idle"]
-        return [each for each in agents if workspace.user_turns(each) == list(prompts)]
+        prompted = {each["id"] for each in workspace.daemon.agents() if workspace.user_turns(each) == list(prompts)}
+        agents = [each for each in workspace.daemon.agents() if each["id"] in prompted]  # read after its prompts
+        return [each for each in agents if each["name"] == name and each["state"] == "idle"]
 
     return wait_until(found, f"{name} after {prompts}, among {workspace.daemon.agents()}")[0]
 
