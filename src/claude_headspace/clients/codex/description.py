@@ -31,6 +31,8 @@ CLIENT = Client(
         Capability.GRANT: "What Codex offers: a rule for commands, or further changes of the same files.",
         Capability.STATE: "From hooks and rollouts. With its shared daemon, the terminal of a session is not known.",
         Capability.DENY: "Before every call. A command that continues after Esc is not stopped.",
+        Capability.SEND: "Not in its shared daemon: the terminal of a session is not known.",
+        Capability.INTERRUPT: "Not in its shared daemon: the terminal of a session is not known.",
         Capability.STOP: "Not in its shared daemon, which runs other sessions, too.",
         Capability.SUBAGENTS: "They run on after the turn of the main thread; the agent works until they end.",
         Capability.CHANGES: "From `apply_patch`, with line numbers relative to each part. Deleted files only from git.",
