@@ -207,6 +207,20 @@ def test_sessions_that_closed_unseen_end(tmp_path: Path) -> None:
     watch(tmp_path, story)
 
 
+def test_sessions_of_a_killed_daemon_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its socket file stays. The attempts to connect again do not delay the end."""
+
+    async def story(daemon: CodexDaemon, watched: Watched) -> None:
+        await daemon.open("one")
+        await watched.until(one="idle")
+        monkeypatch.setattr(codex_registry, "is_alive", lambda _: False)
+        await daemon.hang_up()
+        await asyncio.to_thread(Path(daemon.address).touch)
+        await watched.until(one="ended")
+
+    watch(tmp_path, story)
+
+
 def test_a_dialog_and_its_approval_are_found(tmp_path: Path) -> None:
     """Other components learn of them at once."""
     called: list[bool] = []

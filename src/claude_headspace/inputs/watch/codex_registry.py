@@ -178,9 +178,10 @@ class CodexRegistry(Loop):
                     self._report_from(control, Thread(id=session_id, status=Status(CLOSED)))
 
     def _close_all(self, control: ControlSocket) -> None:
-        """The daemon is gone, and its threads with it."""
+        """The daemon is gone, and its threads with it. Said once: a repetition would end resumed sessions."""
         for report in [each for each in self._reports.values() if each.socket is control]:
-            self._report_from(control, msgspec.structs.replace(report.thread, status=Status(VANISHED)))
+            if report.thread.status.type != VANISHED:
+                self._report_from(control, msgspec.structs.replace(report.thread, status=Status(VANISHED)))
 
     async def first_check(self) -> None:
         """Wait until the threads of every daemon have been read once, for a short time."""
