@@ -30,7 +30,7 @@ ZOOMING_FIELDS = """() => [...document.querySelectorAll("input:not([type=checkbo
   .filter((each) => parseFloat(getComputedStyle(each).fontSize) < 16).map((each) => each.outerHTML.slice(0, 120))"""
 
 
-LOADED = "document.querySelector('main h1') && !document.querySelector('main [aria-busy=true]')"
+LOADED = "() => document.querySelector('main h1') && !document.querySelector('main [aria-busy=true]')"
 TAP_TWICE = """() => {
   const click = (name) => [...document.querySelectorAll("main button")].find((each) => each.innerText === name).click();
   click("Next request");
@@ -107,7 +107,7 @@ def test_a_tap_right_after_a_request_appeared_does_not_count(
     page = open_on_phone(pages, daemon, "/waits")
     settle(page)
     page.evaluate(TAP_TWICE)
-    page.wait_for_function("window.isTapped")
+    page.wait_for_function("() => window.isTapped")
     expect(page.get_by_text("make second")).to_be_visible()
     settle(page)
     assert answers(daemon) == []
