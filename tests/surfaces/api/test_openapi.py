@@ -19,8 +19,10 @@ from tests.support_rpc import call
 
 Schema = dict[str, Any]
 
-CHECKED = {"type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"}
-CHECKED |= {"prefixItems", "minItems", "maxItems"}
+CHECKED = {
+    *("type", "properties", "required", "items", "enum", "anyOf", "$ref", "additionalProperties"),
+    *("prefixItems", "minItems", "maxItems"),
+}
 NEED_A_TERMINAL = ("/send", "/interrupt", "/cancel", "/start", "/fork", "/stop", "/retry", "/worktree")
 """What cannot be answered well without one: stories and the real client have them."""
 NEED_A_BROWSER = {("POST", "/api/notifications/push")}

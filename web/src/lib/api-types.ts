@@ -1274,7 +1274,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             responses: {
@@ -1515,7 +1515,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             responses: {
@@ -1555,7 +1555,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.agent_actions.Empty"];
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             responses: {
@@ -1656,7 +1656,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["claude_headspace.surfaces.api.endpoints.shares.Empty"];
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             responses: {
@@ -3132,7 +3132,7 @@ export interface components {
             since_commit: string | null;
             head_commit: string | null;
             commits: components["schemas"]["CommitView"][];
-            files: components["schemas"]["claude_headspace.kernel.changes.model.FileChange"][];
+            files: components["schemas"]["FileChange"][];
             added: number;
             removed: number;
             complete: boolean;
@@ -3144,7 +3144,7 @@ export interface components {
             subject: string;
             at: string;
         };
-        "claude_headspace.kernel.changes.model.FileChange": {
+        FileChange: {
             path: string;
             status: string;
             added: number;
@@ -3785,11 +3785,11 @@ export interface components {
             next_value: unknown;
         };
         SettingsPlan: {
-            files: components["schemas"]["claude_headspace.surfaces.api.settings_changes.FileChange"][];
+            files: components["schemas"]["SettingsFileChange"][];
             digest: string;
             written: boolean;
         };
-        "claude_headspace.surfaces.api.settings_changes.FileChange": {
+        SettingsFileChange: {
             file: string;
             diff: string;
             /** @enum {unknown} */
@@ -3970,7 +3970,7 @@ export interface components {
         Reason: {
             reason: string;
         };
-        "claude_headspace.surfaces.api.endpoints.agent_actions.Empty": Record<string, unknown>;
+        Empty: Record<string, unknown>;
         Renaming: {
             name: string;
         };
@@ -3998,7 +3998,6 @@ export interface components {
             /** @default 86400 */
             seconds?: number;
         };
-        "claude_headspace.surfaces.api.endpoints.shares.Empty": Record<string, unknown>;
         Retrying: {
             /** @default  */
             at?: string;

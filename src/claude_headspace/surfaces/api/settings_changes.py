@@ -66,7 +66,7 @@ class SettingsChange(msgspec.Struct, frozen=True):
     """The digest of the plan that the user saw. Without it nothing is written."""
 
 
-class FileChange(msgspec.Struct, frozen=True):
+class SettingsFileChange(msgspec.Struct, frozen=True):
     """The change of one file, as a unified diff without addresses."""
 
     file: str
@@ -77,7 +77,7 @@ class FileChange(msgspec.Struct, frozen=True):
 class SettingsPlan(msgspec.Struct, frozen=True):
     """What a change does to the files, and whether it was written."""
 
-    files: list[FileChange]
+    files: list[SettingsFileChange]
     digest: str
     written: bool
 
@@ -104,7 +104,7 @@ def change_settings(paths: Paths, change: SettingsChange, by: str) -> SettingsPl
         for each in texts:
             write_private_file(each.path.resolve(), each.new.encode())
             log.info("settings_changed", file=str(each.path), by=by)
-    files = [FileChange(str(each.path), _diff(each), each.applies) for each in texts]
+    files = [SettingsFileChange(str(each.path), _diff(each), each.applies) for each in texts]
     return SettingsPlan(files, digest, written=bool(change.confirmed))
 
 

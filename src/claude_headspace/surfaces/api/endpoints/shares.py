@@ -11,6 +11,7 @@ from claude_headspace.kernel.envelope import SECOND
 from claude_headspace.kernel.text import Time, iso
 from claude_headspace.ports import NamedToken
 from claude_headspace.surfaces.api.context import ApiContext
+from claude_headspace.surfaces.api.endpoints.agent_actions import Empty
 from claude_headspace.surfaces.api.openapi import EndpointTable
 from claude_headspace.surfaces.api.parameters import read_body
 
@@ -41,10 +42,6 @@ class CreatedShare(msgspec.Struct, frozen=True):
     details: ShareView
 
 
-class Empty(msgspec.Struct, frozen=True):
-    """An empty object."""
-
-
 @endpoints.get("/api/agents/{agent}/shares")
 async def list_shares(context: ApiContext, request: Request) -> list[ShareView]:
     """The links that show the agent, without their addresses."""
@@ -69,6 +66,7 @@ async def create_share(context: ApiContext, request: Request) -> CreatedShare:
 async def revoke_share(context: ApiContext, request: Request) -> list[ShareView]:
     """Revoke a link, immediately and on every host. Returns the remaining ones."""
     await context.requesters.refuse_agents(request)
+    await read_body(request, Empty)
     agent_id = await _agent_id(context, request)
     await asyncio.to_thread(context.administration.shares.revoke, agent_id, request.path_params["share"])
     return [_view(each) for each in await asyncio.to_thread(context.administration.shares.of_agent, agent_id)]
